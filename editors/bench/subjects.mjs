@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { Hub } from '../host/dist/index.js';
+import { Hub } from '../host/dist/contract.js';
 
 /**
  * One way to call tools of some servers. `storm` resolves with how many progress events this process has handled.

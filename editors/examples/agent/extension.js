@@ -14,7 +14,7 @@ exports.activate = async (context) => {
     stopped = new AbortController();
     const { signal } = stopped;
     signal.addEventListener('abort', () => void servers.stop(task));
-    output.appendLine(`${(await servers.list()).length} servers, ${(await servers.describe()).length} tools`);
+    output.appendLine(`${servers.list.length} servers, ${(await servers.describe()).length} tools`);
     // Calls as a model would make them.
     const calls = [
       { name: 'demo/add_tool', arguments: { name: `added_${Date.now()}` } },
@@ -38,8 +38,8 @@ exports.activate = async (context) => {
     const call = { name: 'tried/sleep', arguments: { seconds: 0.1, steps: 1 } };
     const { text } = await servers.call('trial', call, AbortSignal.timeout(60_000), () => undefined);
     output.appendLine(`The server says ${text}`);
-    await servers.enable(tried, false);
-    const [, state] = (await servers.all()).map((s) => [s.name, s.state]).find(([name]) => name === 'tried') ?? [];
+    const off = await servers.enable(tried, false);
+    const state = off.server?.state;
     await servers.remove(tried);
     output.appendLine(`It was ${state}, and is gone.`);
   };

@@ -42,17 +42,19 @@ class Servers {
     /** @type {vscode.Extension<McpHubApi> | undefined} */
     const extension = vscode.extensions.getExtension('mcphub.mcphub');
     if (extension === undefined) throw new Error('The extension McpHub (mcphub.mcphub) is not installed.');
-    return new Servers((await extension.activate()).connect(context.extension), log);
+    const mcphub = (await extension.activate()).connect(context.extension);
+    await mcphub.ready(); // from now on `servers` says what there is
+    return new Servers(mcphub, log);
   }
 
-  /** Returns all configured servers of all sources. */
-  all() {
-    return this.#mcphub.listServers();
+  /** All configured servers of all sources. It asks nobody, and is as new as the last change. */
+  get all() {
+    return this.#mcphub.servers;
   }
 
-  /** Returns the servers that are not disabled. */
-  async list() {
-    return (await this.all()).filter(({ state }) => state !== 'disabled');
+  /** The servers that are not disabled. */
+  get list() {
+    return this.all.filter(({ state }) => state !== 'disabled');
   }
 
   /**
@@ -60,7 +62,7 @@ class Servers {
    * and a server that cannot be reached has none.
    */
   async describe() {
-    const tools = (await this.#mcphub.listTools()).filter(
+    const tools = (await this.#mcphub.tools()).filter(
       ({ policy, hiddenFromModels }) => policy !== 'deny' && !hiddenFromModels,
     );
     return tools.map(({ server, name, description, definitionJson }) => {
@@ -91,7 +93,7 @@ class Servers {
 
   /** Cancels all calls of a task that the user has stopped. The servers get the reason. @param {string} task */
   stop(task) {
-    return this.#mcphub.cancelAll({ label: task }, 'the user has stopped the task');
+    return this.#mcphub.cancelRequests({ label: task }, 'the user has stopped the task');
   }
 
   /** @param {McpServerName} server @param {string} uri */

@@ -1,53 +1,39 @@
 // A whole host. Try it: node embed.js .mcp.json SERVER TOOL '{"argument":1}'. Ctrl+C cancels the call, and its server
 // hears why.
 import { createInterface } from 'node:readline';
-import { Hub, PromptCause, PromptKind } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
+import { createHub, launchFacts } from '@mcphub/host';
 
-const [path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
-const [hub, terminal, requestId] = [new Hub(), createInterface({ input: process.stdin }), 'embed-1'];
+const [path = '.mcp.json', server = '', tool = '', json = '{}'] = process.argv.slice(2);
+const terminal = createInterface({ input: process.stdin });
 const typed = terminal[Symbol.asyncIterator]();
-const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
 
-function failed(error: unknown): void {
+async function ask(question: string, signal: AbortSignal) {
+  console.log(`${question} y or n`);
+  signal.addEventListener('abort', () => console.log('No longer asked:', String(signal.reason)));
+  return { action: (await typed.next()).value === 'y' ? 'accept' : 'decline' } as const;
+}
+
+const hub = await createHub({
+  files: [{ path, source: 'workspace' }], // 'user' is for their own file, 'host' for what you wrote yourself
+  questions: {
+    approval: (q) => ask(`May ${q.tool} be called with ${q.argumentsJson}?`, q.signal),
+    launch: (q) => {
+      console.log(q.command, ...q.args, q.url, q.writtenBy ?? '', launchFacts(q, { t: (text) => text })); // all of it
+      return ask('May this be started?', q.signal);
+    },
+  },
+});
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort('Ctrl+C'));
+for (const { file, line, message } of [...hub.problems, ...hub.servers.flatMap(({ problems }) => problems)])
+  console.error(`${file}:${line}: ${message}`);
+try {
+  const onProgress = ({ progress, message }: { progress: number; message: string }) => console.log(progress, message);
+  const { resultJson } = await hub.callTool({ server, tool, arguments: json, signal: stop.signal, onProgress });
+  console.log(resultJson);
+} catch (error) {
   console.error(String(error));
   process.exitCode = 1;
-  void window.close();
-}
-
-const asked = new Set<string>();
-
-function ask(prompt: Prompt): void {
-  const { promptId, question } = prompt;
-  if (asked.has(promptId)) return; // a window that comes back gets a snapshot again
-  asked.add(promptId);
-  if (question.case === 'toolApproval')
-    console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
-  else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
-  // Rejects if the hub refuses the answer: whoever does not look at that waits for ever.
-  typed
-    .next()
-    .then(({ value }) => window.answer(prompt, value === 'y' ? 'accept' : 'decline'))
-    .catch(failed);
-}
-
-await hub.start();
-// 'user' is for their own file, 'host' for what you wrote yourself.
-const { problems } = await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });
-for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
-process.on('SIGINT', () =>
-  window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }),
-);
-let call: Promise<void> | undefined;
-for await (const { event } of window) {
-  if (event.case === 'snapshot') {
-    event.value.prompts.forEach(ask); // from now on somebody can be asked
-    call ??= hub.requests
-      .callTool({ requestId, server, tool, argumentsJson })
-      .then(({ outcome }) => console.log(outcome.value), failed)
-      .then(() => window.close());
-  } else if (event.case === 'promptOpened' && event.value.prompt) ask(event.value.prompt);
-  else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
 }
 terminal.close();
-await hub.stop();
+await hub.close();

@@ -4,6 +4,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { ErrorInfoSchema, StatusSchema } from './gen/google/rpc/status_pb.js';
 import type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js';
+import type { McpHubError, McpServerError } from './api/mcphub.js';
 
 // The index is the number of the gRPC code.
 const codes = [
@@ -26,8 +27,8 @@ const codes = [
   'unauthenticated',
 ] as const;
 
-/** A gRPC code in lower snake case. */
-export type HubErrorCode = Exclude<(typeof codes)[number], 'ok'>;
+/** A gRPC code in lower snake case, or `mcp_error` for an error that a server answered. */
+export type HubErrorCode = Exclude<(typeof codes)[number], 'ok'> | 'mcp_error';
 
 /** The domain of the ErrorInfo details that the hub itself adds. */
 const domain = 'mcphub';
@@ -40,22 +41,24 @@ const domain = 'mcphub';
  * a window `WINDOW_TOO_SLOW`; of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT`, `CONFIG_WRITES_OFF`,
  * `CONSENT_NOT_SHOWN`, `BUNDLE_NOT_CHOSEN` and `CANCELLED`. It is '' if the gRPC status has only a code.
  */
-export class HubError extends Error {
+export class HubError extends Error implements McpHubError {
   override readonly name = 'HubError';
   readonly code: HubErrorCode;
   readonly reason: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly mcpError: McpServerError | undefined;
 
   constructor(
     code: HubErrorCode,
     reason: string,
     message: string,
-    more: { metadata?: Readonly<Record<string, string>>; cause?: unknown } = {},
+    more: { metadata?: Readonly<Record<string, string>>; cause?: unknown; mcpError?: McpServerError } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.reason = reason;
     this.metadata = more.metadata ?? {};
+    this.mcpError = more.mcpError;
   }
 }
 
@@ -106,7 +109,7 @@ const libraryWords = new Set(['No message received', 'No status information rece
 /** Returns the error for the reply of a window, in which the code is in capitals. */
 export function failureOfReply(error: HubErrorMessage): HubError {
   const lower = error.code.toLowerCase();
-  const code = codes.find((c): c is HubErrorCode => c === lower && c !== 'ok') ?? 'unknown';
+  const code = codes.find((c): c is Exclude<typeof c, 'ok'> => c === lower && c !== 'ok') ?? 'unknown';
   return new HubError(code, error.reason, error.message);
 }
 
@@ -167,6 +170,12 @@ export function failureOfAbort(signal: AbortSignal): HubError {
     `The host cancelled the call${why instanceof Error && why.name !== 'AbortError' ? ` (${why.message})` : ''}.`,
     { cause: why },
   );
+}
+
+/** Returns the reason of an abort as the text that a server gets; '' if no reason was given. */
+export function reasonOfAbort({ reason }: AbortSignal): string {
+  const why: unknown = reason;
+  return typeof why === 'string' ? why : why instanceof Error && why.name !== 'AbortError' ? why.message : '';
 }
 
 export function codeOf(error: unknown): string {

@@ -1,37 +1,18 @@
-// The TypeScript host of McpHub: it spawns a hub, talks to it, and ends it in order. It does not depend on an editor.
-export { Hub } from './hub.js';
-export type { HubState } from './hubstate.js';
-export type { AddServerProposed, HubOptions, Relay, RelayOptions } from './options.js';
-// The name HubError is exported as the class. The protobuf message of the same name, which a window's replies carry, is
-// exported as HubErrorMessage.
+// The API of this package: one hub and its servers, in plain types. `@mcphub/host/contract` has what it is made of: the
+// process of the hub, its gRPC services, and the streams of its windows, with the messages of the contract.
+export { createHub } from './api/createhub.js';
 export { HubError } from './failure.js';
 export type { HubErrorCode } from './failure.js';
-export type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js';
+export type * from './api/mcphub.js';
+export type * from './api/hubsettings.js';
+export type * from './api/question.js';
 export type { HubLog, HubLogLevel } from './logs.js';
-export type { HubStream } from './stream.js';
-export type { Answers, HubWindow } from './window.js';
-export { ViewFrames } from './viewframes.js';
-export { pageJson } from './pagevoice.js';
-export type { PageEnd } from './pagevoice.js';
-export type { CallOptions } from './transport.js';
-export type { Client } from './client.js';
+export type { PatienceOptions } from './patience.js';
+export type { HubState } from './hubstate.js';
 // What the page and the extension show alike, for a host that draws questions itself.
 export { visible } from './visible.js';
-export { serverStateWord } from './serverwords.js';
-export type { Translator } from './serverwords.js';
 export { launchFacts, launchOrigin, loadsCode } from './launchfacts.js';
 export type { LaunchFact } from './launchfacts.js';
+export type { Translator } from './serverwords.js';
 export { chooseModel } from './modelchoice.js';
 export type { ModelName } from './modelchoice.js';
-
-export * from './gen/mcphub/v1/config_pb.js';
-export * from './gen/mcphub/v1/editor_pb.js';
-export * from './gen/mcphub/v1/gateway_pb.js';
-export * from './gen/mcphub/v1/hub_pb.js';
-export * from './gen/mcphub/v1/modeltool_pb.js';
-export * from './gen/mcphub/v1/prompt_pb.js';
-export * from './gen/mcphub/v1/registry_pb.js';
-export * from './gen/mcphub/v1/request_pb.js';
-export * from './gen/mcphub/v1/server_pb.js';
-export * from './gen/mcphub/v1/view_pb.js';
-export * from './gen/mcphub/v1/writer_pb.js';

@@ -9,10 +9,12 @@ export interface LaunchFact {
   readonly values: readonly string[];
 }
 
-/** The part of a ServerLaunch that the facts are made of. Its message and its JSON both fit. */
-export type Launch = Omit<ServerLaunchJson, 'changes' | 'writtenBy'> & {
+/** The part of a ServerLaunch that the facts are made of. Its message, its JSON and the question of the API all fit. */
+export type Launch = Unchanging<Omit<ServerLaunchJson, 'changes' | 'writtenBy'>> & {
   readonly writtenBy?: { readonly name?: string } | undefined;
 };
+
+type Unchanging<T> = { readonly [K in keyof T]: T[K] extends (infer E)[] | undefined ? readonly E[] : T[K] };
 
 /** Returns whose entry it is, in one sentence. */
 export function launchOrigin({ writtenBy }: Launch, l10n: Translator): string {

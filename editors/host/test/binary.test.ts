@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { installedBinary } from '../dist/binary.js';
-import { Hub } from '../dist/index.js';
+import { Hub } from '../dist/contract.js';
 import { failure } from './stage.js';
 
 test('the program is found in the package of the machine, wherever the host package lies', (t) => {

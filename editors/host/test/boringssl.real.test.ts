@@ -35,7 +35,7 @@ test("with BoringSSL's signature algorithms a hub is started, left, and taken ov
   const keep = join(s.directory, 'keep');
   const code = `import { readFileSync, readdirSync } from 'node:fs';
     import { connect } from 'node:tls';
-    import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+    import { Hub } from ${JSON.stringify(new URL('../dist/contract.js', import.meta.url).href)};
     const options = { binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' }, keep: { directory: ${JSON.stringify(keep)}, key: 'k', graceMs: ${long} } };
     const first = new Hub(options);
     await first.start();

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { selfSigned } from '../dist/certificate.js';
-import { McpHubService, PromptKind } from '../dist/index.js';
-import type { Hub, HubError, HubWindow } from '../dist/index.js';
+import { McpHubService, PromptKind } from '../dist/contract.js';
+import type { Hub, HubError, HubWindow } from '../dist/contract.js';
 import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
 import { isAlive } from '../dist/liveness.js';
 import { SpawnedProcess } from '../dist/process.js';
@@ -231,7 +231,7 @@ test('only the client whose certificate the hub was given gets in', async (t) =>
 
 test('a host that has stopped its hub ends by itself: no timer and no handle is left', (t) => {
   const s = stage(t);
-  const code = `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+  const code = `import { Hub } from ${JSON.stringify(new URL('../dist/contract.js', import.meta.url).href)};
     const hub = new Hub({ binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' } });
     await hub.start(); const w = hub.window({}); for await (const m of w) { if (m.event.case === 'snapshot') break; }
     await hub.stop();`;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { CancelDelivery, HubError } from '../dist/index.js';
-import type { AttachResponse, AttachResponseJson, AttachResponseSchema, HubWindow } from '../dist/index.js';
+import { CancelDelivery, HubError } from '../dist/contract.js';
+import type { AttachResponse, AttachResponseJson, AttachResponseSchema, HubWindow } from '../dist/contract.js';
 import { PageRelay } from '../dist/relay.js';
 import { ReturningWindow } from '../dist/window.js';
 import { FakeSource, settle } from './fakestream.js';

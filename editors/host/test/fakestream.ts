@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { clone, create } from '@bufbuild/protobuf';
 import type { DescMethod, MessageInitShape } from '@bufbuild/protobuf';
 import { Inbox } from '../dist/inbox.js';
-import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/index.js';
-import type { AttachRequest, AttachResponse, Hello, HubState, HubStream } from '../dist/index.js';
+import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/contract.js';
+import type { AttachRequest, AttachResponse, Hello, HubState, HubStream } from '../dist/contract.js';
 import type { StreamSource } from '../dist/source.js';
 
 export class FakeStream implements HubStream {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatewayApproval, HubError } from '../dist/index.js';
+import { GatewayApproval, HubError } from '../dist/contract.js';
 import { realBinary, stage } from './stage.js';
 
 test('a host lists tools for a model, calls one by its name there, and opens a gateway', async (t) => {

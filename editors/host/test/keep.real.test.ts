@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
 import { keep } from '../dist/keep.js';
-import { PromptKind } from '../dist/index.js';
+import { PromptKind } from '../dist/contract.js';
 import { Channel } from '../dist/transport.js';
 import { settle } from './fakestream.js';
 import { dead, record } from './keeprecord.js';
@@ -35,7 +35,7 @@ test('of processes that race for one hub exactly one gets it', async (t) => {
 
 // A host in a process of its own, so that it can exit. It prints the pid of its hub.
 function hostCode(directory: string, then: string): string {
-  return `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+  return `import { Hub } from ${JSON.stringify(new URL('../dist/contract.js', import.meta.url).href)};
     const hub = new Hub({ binary: process.execPath, args: [${JSON.stringify(fakeHub)}], keep: { directory: ${JSON.stringify(directory)}, key: 'k', graceMs: ${long} } });
     await hub.start(); console.log(hub.processId); ${then}`;
 }

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { StreamDecoder } from '@grpc/grpc-js/build/src/stream-decoder.js';
-import { GetInfoResponseSchema, McpHubService } from '../dist/index.js';
+import { GetInfoResponseSchema, McpHubService } from '../dist/contract.js';
 import { cutBy } from '../dist/longframes.js';
 import { cutHere } from '../dist/transport.js';
 import { frame } from './frames.js';

@@ -14,8 +14,8 @@ import {
   ReadRequestResponseSchema,
   RegistryService,
   RequestState,
-} from '../dist/index.js';
-import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
+} from '../dist/contract.js';
+import type { AttachResponseJson, RelayOptions } from '../dist/contract.js';
 import { PageRelay } from '../dist/relay.js';
 import { registry } from '../dist/windowcalls.js';
 import { FakeSource, call, settle } from './fakestream.js';

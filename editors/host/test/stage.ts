@@ -7,8 +7,10 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } fro
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Hub, HubError } from '../dist/index.js';
-import type { HubOptions, HubState } from '../dist/index.js';
+import { Hub, HubError } from '../dist/contract.js';
+import type { HubOptions, HubState } from '../dist/contract.js';
+import { createHub } from '../dist/index.js';
+import type { HubSettings, OwnedHub } from '../dist/index.js';
 
 /** The bound, in ms, of what a test waits for: far beyond what anything takes, so that only what never comes fails. */
 export const long = 300_000;
@@ -29,6 +31,8 @@ export function realBinary(): string {
 export interface Stage {
   readonly directory: string;
   hub(options: Partial<HubOptions> & { mode?: string }): Hub;
+  /** Creates a hub of the real binary by the API. */
+  owned(settings?: HubSettings): Promise<OwnedHub>;
   /** The socket directories that exist. */
   sockets(): string[];
 }
@@ -39,9 +43,10 @@ export function stage(t: TestContext): Stage {
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = directory; // the tests of one file run one after the other
   const hubs: Hub[] = [];
+  const owned: OwnedHub[] = [];
   const sockets = (): string[] => readdirSync(directory).filter((name) => name.startsWith('mcphub-'));
   t.after(async () => {
-    await Promise.all(hubs.map((hub) => hub.stop()));
+    await Promise.all([...hubs.map((hub) => hub.stop()), ...owned.map((hub) => hub.close())]);
     if (before === undefined) {
       delete process.env['TMPDIR'];
     } else {
@@ -54,6 +59,17 @@ export function stage(t: TestContext): Stage {
   return {
     directory,
     sockets,
+    owned: async (settings = {}) => {
+      const hub = await createHub({
+        binary: realBinary(),
+        cwd: directory,
+        stopTimeoutMs: long,
+        ...settings,
+        env: { MCPHUB_STATE_DIR: '', ...settings.env },
+      });
+      owned.push(hub);
+      return hub;
+    },
     hub: ({ mode, ...options }) => {
       const fake = mode === undefined ? {} : { binary: process.execPath, args: [fakeHub] };
       const hub = new Hub({

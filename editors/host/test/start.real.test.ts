@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
-import type { HubLog } from '../dist/index.js';
+import type { HubLog } from '../dist/contract.js';
 import { failure, pidOf, reaches, realBinary, stage } from './stage.js';
 
 test('a hub starts, answers, and stops without leaving anything', async (t) => {

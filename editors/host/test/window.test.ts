@@ -15,8 +15,8 @@ import {
   PromptAnswerSchema,
   PromptSchema,
   SetRootsSchema,
-} from '../dist/index.js';
-import type { HubWindow } from '../dist/index.js';
+} from '../dist/contract.js';
+import type { HubWindow } from '../dist/contract.js';
 import { ReturningWindow } from '../dist/window.js';
 import { FakeSource, settle } from './fakestream.js';
 import type { FakeStream } from './fakestream.js';

@@ -1,5 +1,7 @@
 // Creates the parts when the editor activates the extension, and ends them when the window closes.
 import * as vscode from 'vscode';
+import { HubError, Mirror, Subscriptions, untilShown, WatcherWindow } from '@mcphub/host/contract';
+import type { Hub, Root } from '@mcphub/host/contract';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
 import { tellWalkthrough } from './begin/begin.js';
@@ -12,6 +14,7 @@ import { registerCommands } from './commands/commands.js';
 import { CommandWorld } from './commands/commandworld.js';
 import { ConfigFiles } from './config/configfiles.js';
 import { Documents } from './commands/documents.js';
+import { hello, notRunning } from './hub/hello.js';
 import { Known } from './hub/known.js';
 import { HubProcess, describe, setting } from './hub/hubprocess.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
@@ -31,7 +34,6 @@ import { Sidebar } from './page/sidebar.js';
 import { showTrees } from './views/views.js';
 import { Tabs } from './page/tabs.js';
 import { Status } from './status/status.js';
-import { WatcherWindow, type Root } from './hub/watcherwindow.js';
 
 // The editor kills the extension host 5 s after it has asked it to end.
 const leaveLimitMs = 4_000;
@@ -43,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const process = new HubProcess(context, output);
   const views = setting('views', true); // read once for the life of the window, since servers are told only once
   const listenerFailed = (error: unknown): void => output.hub.warn(`A listener failed: ${describe(error)}`);
-  const watcher = new WatcherWindow(roots(), listenerFailed, views);
+  const watcher = new WatcherWindow(hello(views), roots(), listenerFailed, notRunning);
   const secrets = new Secrets(context);
   const sampling = new Sampling(watcher);
   const answers = new Answers(watcher, secrets, sampling, output);
@@ -148,7 +150,25 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   void sampling.look();
   void frames.addresses(); // so that they are known before the page is drawn
   void process.start();
-  return createApi({ hub: () => process.hub, ready, watcher, grants, configFiles: () => configFiles.sources });
+  const hub = (): Hub => process.hub;
+  const mirror = new Mirror(watcher, listenerFailed);
+  const subscriptions = new Subscriptions(hub);
+  context.subscriptions.push(
+    mirror,
+    process.onDidChangeState(({ state }) => state === 'ready' && subscriptions.renew()),
+  );
+  const mirrored = async (): Promise<void> => {
+    const gone = new AbortController();
+    const listening = process.onDidChangeState(({ message }) =>
+      gone.abort(new HubError('unavailable', 'HUB_NOT_READY', message)),
+    );
+    try {
+      await untilShown(watcher, (await hub().servers.listServers({})).servers, gone.signal);
+    } finally {
+      listening.dispose();
+    }
+  };
+  return createApi({ hub, ready, mirrored, watcher, mirror, subscriptions, grants });
 }
 
 /**

@@ -1,7 +1,7 @@
 // Makes texts of servers and config files safe for the editor's own messages: what cannot be seen is spelled out, and
 // no part can become a link. VS Code turns [label](command:...) in notifications into a link that runs the command on
 // a click.
-import { visible } from '@mcphub/host';
+import { visible } from '@mcphub/host/contract';
 
 export { visible };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Prompt } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host/contract';
 import { patienceMs, visiblePatienceMs, waiting, type Noticed, type Surroundings } from '../src/questions/attention.js';
 
 const noticed = (promptId: string, since: number, later = false): Noticed => ({

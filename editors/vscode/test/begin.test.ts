@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Origin, PromptCause } from '@mcphub/host';
+import { Origin, PromptCause } from '@mcphub/host/contract';
+import type { WatcherListener, WatcherWindow } from '@mcphub/host/contract';
 import type * as vscode from 'vscode';
 import { beginCommands, tellWalkthrough } from '../src/begin/begin.js';
 import { demoFile, demoName, demoSource, DemoServer } from '../src/begin/demoserver.js';
 import type { ConfigFiles } from '../src/config/configfiles.js';
 import type { HubProcess } from '../src/hub/hubprocess.js';
-import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { newEditor } from './fakevscode.js';
 
 function memento(): vscode.Memento {

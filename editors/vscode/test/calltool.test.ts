@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HubError } from '@mcphub/host';
+import { HubError } from '@mcphub/host/contract';
 import { callTool } from '../src/commands/calltool.js';
 import type { CommandWorld } from '../src/commands/commandworld.js';
 import { newEditor } from './fakevscode.js';

@@ -1,7 +1,7 @@
 // The user chooses which registry is searched, and which bundle is read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hub, RelayOptions } from '@mcphub/host';
+import type { Hub, RelayOptions } from '@mcphub/host/contract';
 import type * as vscode from 'vscode';
 import { chooseBundle, chooseRegistry } from '../src/page/finding.js';
 import { PageView, type PageWorld } from '../src/page/pageview.js';

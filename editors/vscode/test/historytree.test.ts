@@ -1,7 +1,7 @@
 // The tree of what has ended, on the messages of a hub.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { CancelDelivery, Origin, RequestDirection, RequestState } from '@mcphub/host';
+import { CancelDelivery, Origin, RequestDirection, RequestState } from '@mcphub/host/contract';
 import { HistoryTree } from '../src/views/historytree.js';
 import { newEditor, type TreeItem } from './fakevscode.js';
 import { KnownScene } from './knownscene.js';

@@ -1,10 +1,9 @@
 // What is known, for the tests of what shows it: the messages of a hub change it, as in the editor.
 import { create } from '@bufbuild/protobuf';
-import { AttachResponseSchema, SnapshotSchema } from '@mcphub/host';
-import type { AttachResponse } from '@mcphub/host';
+import { AttachResponseSchema, SnapshotSchema } from '@mcphub/host/contract';
+import type { AttachResponse, WatcherListener } from '@mcphub/host/contract';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Known } from '../src/hub/known.js';
-import type { WatcherListener } from '../src/hub/watcherwindow.js';
 
 type Event = NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>;
 

@@ -1,11 +1,9 @@
 // Code lenses and diagnostics in config files, in a fake editor.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { ServerState } from '@mcphub/host';
-import type { ConfigProblem, Server } from '@mcphub/host';
+import { ServerState } from '@mcphub/host/contract';
+import type { ConfigProblem, Server, Standing, WatcherListener, WatcherWindow } from '@mcphub/host/contract';
 import type { HubProcess } from '../src/hub/hubprocess.js';
-import type { Standing } from '../src/hub/standing.js';
-import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { ConfigProblems } from '../src/lens/configproblems.js';
 import { entriesByFile, lineOf, mostEntries, mostOnLine, type Lines } from '../src/lens/entries.js';
 import { Lenses } from '../src/lens/lenses.js';

@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { ApprovalScope } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
+import { ApprovalScope } from '@mcphub/host/contract';
+import type { Change, Prompt, Standing, WatcherListener, WatcherWindow } from '@mcphub/host/contract';
 import type { Answers } from '../src/questions/answers.js';
 import { patienceMs, visiblePatienceMs } from '../src/questions/attention.js';
 import { Notifier, renewMs, type Pages } from '../src/questions/notify.js';
-import type { Change, Standing } from '../src/hub/standing.js';
-import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
 
 const prompt = (promptId: string): Prompt =>

@@ -20,8 +20,8 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 const texts = JSON.parse(readFileSync('package.nls.json', 'utf8')) as Record<string, string>;
 const bundle = readFileSync('dist/extension.js', 'utf8');
 
-test('the bundle is at most 820 KB', () => {
-  assert.ok(statSync('dist/extension.js').size <= 820_000, `${statSync('dist/extension.js').size} bytes`);
+test('the bundle is at most 840 KB', () => {
+  assert.ok(statSync('dist/extension.js').size <= 840_000, `${statSync('dist/extension.js').size} bytes`);
 });
 
 test('no source map and no path of the machine is in the bundle', () => {

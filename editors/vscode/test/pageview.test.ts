@@ -1,7 +1,7 @@
 // The page of a view, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host';
+import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host/contract';
 import type * as vscode from 'vscode';
 import { PageView, type PageWorld } from '../src/page/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { RequestDirection, RequestSchema } from '@mcphub/host';
-import type { Request } from '@mcphub/host';
+import { RequestDirection, RequestSchema } from '@mcphub/host/contract';
+import type { Request } from '@mcphub/host/contract';
 import type { CommandWorld } from '../src/commands/commandworld.js';
 import { pickRequest, requestItem } from '../src/commands/picks.js';
 import { newEditor } from './fakevscode.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApprovalScope } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
+import { ApprovalScope } from '@mcphub/host/contract';
+import type { Prompt } from '@mcphub/host/contract';
 import { commandLine } from '../src/questions/launch.js';
 import { mostInTitle, question } from '../src/questions/question.js';
 

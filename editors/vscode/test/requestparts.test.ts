@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { HubError, RequestPart } from '@mcphub/host';
+import { HubError, RequestPart } from '@mcphub/host/contract';
 import type { CommandWorld } from '../src/commands/commandworld.js';
 import { Documents } from '../src/commands/documents.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from '../src/commands/requestparts.js';

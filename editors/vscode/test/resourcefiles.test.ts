@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type * as vscode from 'vscode';
-import { HubError, ServerState, type AttachResponse } from '@mcphub/host';
+import { HubError, ServerState, type AttachResponse } from '@mcphub/host/contract';
 import { ResourceFiles, type ResourceWorld } from '../src/resources/resourcefiles.js';
 import { documentUri } from '../src/resources/resourceuri.js';
 import { newEditor } from './fakevscode.js';

@@ -1,7 +1,7 @@
 // The tree of the servers, on the messages of a hub.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LaunchConsent, ServerState, SignInState } from '@mcphub/host';
+import { LaunchConsent, ServerState, SignInState } from '@mcphub/host/contract';
 import { ServerTree, type ServerRow } from '../src/views/servertree.js';
 import { newEditor, type TreeItem } from './fakevscode.js';
 import { KnownScene } from './knownscene.js';

@@ -1,7 +1,7 @@
 // The view in the side bar, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hub, RelayOptions } from '@mcphub/host';
+import type { Hub, RelayOptions } from '@mcphub/host/contract';
 import type * as vscode from 'vscode';
 import type { PageWorld } from '../src/page/pageview.js';
 import { Sidebar } from '../src/page/sidebar.js';

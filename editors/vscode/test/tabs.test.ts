@@ -1,7 +1,7 @@
 // The editor tabs with one thing each, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hub } from '@mcphub/host';
+import type { Hub } from '@mcphub/host/contract';
 import type { PageWorld } from '../src/page/pageview.js';
 import { Tabs } from '../src/page/tabs.js';
 import { EventEmitter, FakePanel, newEditor, Uri } from './fakevscode.js';

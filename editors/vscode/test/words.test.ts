@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { chooseModel } from '@mcphub/host';
+import { chooseModel } from '@mcphub/host/contract';
 import { binaryPath, graceMilliseconds, keepKey } from '../src/hub/hubplace.js';
 import { logText } from '../src/log/logtext.js';
 import { modelRequest, modelResult, withinTokens } from '../src/questions/modelrequest.js';

@@ -33,7 +33,9 @@ exports.activate = (context) => {
     vscode.commands.registerCommand('other.useMcpHub', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
       // A late click in the palette may run the command again. Two runs at once would use the same request ids.
-      const found = await (used ??= use().catch((error) => ({ trouble: String(error.stack ?? error) })));
+      const found = await (used ??= use(context.extension).catch((error) => ({
+        trouble: String(error.stack ?? error),
+      })));
       // The file is renamed when it is complete, so that the test never reads half of it.
       writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
       renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
@@ -42,8 +44,9 @@ exports.activate = (context) => {
   context.subscriptions.push(
     vscode.commands.registerCommand('other.callAll', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-      const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
-      for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
+      const mcphub = (await vscode.extensions.getExtension('mcphub.mcphub').activate()).connect(context.extension);
+      for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')))
+        void outcome(mcphub.callTool(call));
     }),
   );
   // Measures how long the extension host was blocked between two runs of the command.
@@ -175,32 +178,34 @@ async function chat({ server, tool, input, gone }) {
   );
 }
 
-async function use() {
+async function use(extension) {
   const api = await vscode.extensions.getExtension('mcphub.mcphub').activate();
+  const mcphub = api.connect(extension);
+  await mcphub.ready();
   const changes = [];
-  const listening = api.onDidChangeServers(() => changes.push(Date.now()));
-  const tools = await api.listTools('demo');
-  const servers = await api.listServers();
+  const listening = mcphub.onDidChangeServers(() => changes.push(Date.now()));
+  const tools = await mcphub.tools('demo');
+  const { servers } = mcphub;
 
   const progress = [];
-  const slept = await api.callTool({
+  const slept = await mcphub.callTool({
     server: 'demo',
     tool: 'sleep',
     arguments: { seconds: 2, steps: 10 },
     onProgress: (p) => progress.push(p),
   });
 
-  const byId = api.callTool({
+  const byId = mcphub.callTool({
     server: 'demo',
     tool: 'long_task',
     arguments: { steps: 1000, step_ms: 500 },
     requestId: 'other-1',
-    onProgress: () => api.cancel('other-1', 'the other extension has changed its mind'),
+    onProgress: () => mcphub.cancel('other-1', 'the other extension has changed its mind'),
   });
   const cancelledById = await outcome(byId);
 
   const abort = new AbortController();
-  const bySignal = api.callTool({
+  const bySignal = mcphub.callTool({
     server: 'demo',
     tool: 'long_task',
     arguments: { steps: 1000, step_ms: 500 },
@@ -209,7 +214,7 @@ async function use() {
   });
   const cancelledBySignal = await outcome(bySignal);
 
-  const unknown = await outcome(api.callTool({ server: 'demo', tool: 'no_such_tool', arguments: {} }));
+  const unknown = await outcome(mcphub.callTool({ server: 'demo', tool: 'no_such_tool', arguments: {} }));
   listening.dispose();
   return {
     version: api.version,

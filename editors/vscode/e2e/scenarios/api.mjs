@@ -31,14 +31,14 @@ scenario('another extension calls tools and cancels them by the exported API', a
     () => /** @type {Found} */ (readJson(readFileSync(file, 'utf8'))),
   );
   assert.equal(found.trouble, undefined);
-  assert.equal(found.version, 2);
+  assert.equal(found.version, 3);
   assert.ok(found.servers.includes('demo'), found.servers.join());
   assert.ok(found.tools.includes('long_task'), found.tools.join());
   assert.match(JSON.stringify(found.slept), /slept 2s/);
   assert.ok(found.progress > 0, 'progress was told');
   assert.ok(found.changes > 0, 'changes of servers were told');
   assert.match(found.cancelledById.error, /cancel/i);
-  assert.match(found.cancelledBySignal.error, /not wanted any longer/, 'a signal ends the call with its own reason');
+  assert.match(found.cancelledBySignal.error, /not wanted any longer/, 'the reason of a signal is in the error');
   assert.ok(found.unknown.error, 'a tool that is not there is an error');
   const heard = await workspace.journal.has({ event: 'cancel_received' }, { count: 2 });
   assert.equal(heard[0]?.reason, 'the other extension has changed its mind');

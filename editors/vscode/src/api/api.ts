@@ -1,20 +1,40 @@
-// Creates the API for other extensions. ../../api.d.ts describes it.
+// Creates the API for other extensions, which ../../api.d.ts describes: that of @mcphub/host, with the permissions that
+// the user has given to each extension.
 import * as vscode from 'vscode';
+import { connection, HubError } from '@mcphub/host/contract';
+import type { World } from '@mcphub/host/contract';
 import type { McpExtension, McpHubApi } from '../../api.js';
 import { brief } from '../plaintext.js';
-import { connection, type ConnectionWorld } from './connection.js';
-import type { Extension } from './grants.js';
+import type { Extension, Grants } from './grants.js';
 
-export function createApi(world: ConnectionWorld): McpHubApi {
-  const nameless = connection(world, undefined);
+export interface ApiWorld extends World {
+  readonly grants: Grants;
+}
+
+export function createApi(world: ApiWorld): McpHubApi {
   return Object.freeze<McpHubApi>({
-    version: 2,
-    connect: (extension) => connection(world, known(extension)),
-    callTool: (call) => nameless.callTool(call),
-    cancel: (requestId, reason) => nameless.cancel(requestId, reason),
-    listServers: () => nameless.listServers(),
-    listTools: (server) => nameless.listTools(server),
-    onDidChangeServers: nameless.onDidChangeServers,
+    version: 3,
+    connect(extension) {
+      const known = knownExtension(extension);
+      return connection(world, {
+        name: known.name,
+        asksItself: false,
+        timeouts: {},
+        preapproved: () => world.grants.allows(known, 'preapproved'),
+        async writtenBy(permissions) {
+          for (const permission of permissions) {
+            if (!(await world.grants.allows(known, permission))) {
+              throw new HubError(
+                'permission_denied',
+                'NOT_GRANTED',
+                `The user has not allowed ${known.id} to do this (${permission}).`,
+              );
+            }
+          }
+          return `${known.id} (${brief(known.name, 40)})`; // has the id, since extensions choose their names
+        },
+      });
+    },
   });
 }
 
@@ -22,10 +42,14 @@ export function createApi(world: ConnectionWorld): McpHubApi {
  * Returns the extension with this id. The check finds mistakes. It cannot stop an extension that uses another one's id,
  * since nothing isolates extensions from each other.
  */
-function known({ id }: McpExtension): Extension {
+function knownExtension({ id }: McpExtension): Extension {
   const found = vscode.extensions.getExtension(id);
   if (found === undefined) {
-    throw new Error(`There is no extension ${JSON.stringify(id)}: connect takes context.extension.`);
+    throw new HubError(
+      'not_found',
+      'NO_SUCH_EXTENSION',
+      `There is no extension ${JSON.stringify(id)}: connect takes context.extension.`,
+    );
   }
   const { displayName } = found.packageJSON as { displayName?: unknown };
   return {

@@ -1,8 +1,8 @@
 // The commands for a first start, and the context keys that tell the walkthrough which steps were done.
 import * as vscode from 'vscode';
-import { Origin, PromptCause } from '@mcphub/host';
+import { Origin, PromptCause } from '@mcphub/host/contract';
+import type { WatcherWindow } from '@mcphub/host/contract';
 import type { ConfigFiles } from '../config/configfiles.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { demoName, type DemoServer } from './demoserver.js';
 import { openOrCreateConfig } from './newconfig.js';
 

@@ -1,7 +1,7 @@
 // Offers the editor's chat one MCP server that leads to the hub's gateway. So calls of the chat are shown, cancelled
 // and recorded like all others, and what servers ask in them is asked on the page. The editor approves them.
 import * as vscode from 'vscode';
-import { GatewayApproval, GatewayQuestions, type Hub, type Server } from '@mcphub/host';
+import { GatewayApproval, GatewayQuestions, type Hub, type Server } from '@mcphub/host/contract';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import { brief, inMessage } from '../plaintext.js';

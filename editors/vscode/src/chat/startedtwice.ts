@@ -1,7 +1,7 @@
 // Finds the servers that the editor would start itself, in addition to the hub.
 import * as vscode from 'vscode';
-import { ServerState } from '@mcphub/host';
-import type { Server } from '@mcphub/host';
+import { ServerState } from '@mcphub/host/contract';
+import type { Server } from '@mcphub/host/contract';
 import { editorDiscovers, editorReads } from '../config/editorreads.js';
 
 /**

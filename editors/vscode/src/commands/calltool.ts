@@ -1,8 +1,8 @@
 // The command that calls a tool: the user picks a server and a tool, types arguments, and can watch and stop the call.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { HubError, ServerState } from '@mcphub/host';
-import type { CallToolResponse, Server, Tool } from '@mcphub/host';
+import { HubError, ServerState } from '@mcphub/host/contract';
+import type { CallToolResponse, Server, Tool } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { describe } from '../hub/hubprocess.js';
 import { pickServer, serverNamed } from './picks.js';

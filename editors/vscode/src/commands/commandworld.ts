@@ -1,5 +1,6 @@
 // The objects that the commands use.
-import { CancelOutcome, HubError, McpHubService } from '@mcphub/host';
+import { CancelOutcome, HubError, McpHubService } from '@mcphub/host/contract';
+import type { WatcherWindow } from '@mcphub/host/contract';
 import type { Answers } from '../questions/answers.js';
 import type { ConfigFiles } from '../config/configfiles.js';
 import type { DemoServer } from '../begin/demoserver.js';
@@ -12,7 +13,6 @@ import type { Panel } from '../page/panel.js';
 import type { Secrets } from '../questions/secrets.js';
 import type { Sidebar } from '../page/sidebar.js';
 import type { Tabs } from '../page/tabs.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class CommandWorld {
   readonly process: HubProcess;

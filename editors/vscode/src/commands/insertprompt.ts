@@ -1,7 +1,7 @@
 // The commands that fill a prompt template of a server and put its text where the user wants it. The text is never sent
 // anywhere.
 import * as vscode from 'vscode';
-import { RequestPart } from '@mcphub/host';
+import { RequestPart } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { pieces } from './requestparts.js';
 import { insertText, placeText, toChat } from './placetext.js';

@@ -1,8 +1,8 @@
 // Pick lists of the resources and prompt templates that servers offer. Of a long list the hub returns the first
 // entries, and searches all entries for the typed text.
 import * as vscode from 'vscode';
-import { ServerState } from '@mcphub/host';
-import type { McpPrompt, Resource, ResourceTemplate, Server } from '@mcphub/host';
+import { ServerState } from '@mcphub/host/contract';
+import type { McpPrompt, Resource, ResourceTemplate, Server } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { pickServer } from './picks.js';
 import { withStop } from './stoppable.js';

@@ -1,9 +1,9 @@
 // Pick lists of servers and requests.
 import * as vscode from 'vscode';
-import type { Request, Server } from '@mcphub/host';
+import { runningRequests } from '@mcphub/host/contract';
+import type { Request, Server } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { inPick } from '../plaintext.js';
-import { runningRequests } from '../hub/standing.js';
 import { stateTitle } from '../lens/lenswords.js';
 
 /**

@@ -1,7 +1,7 @@
 // The command that forgets answers: those that the hub remembers, and the values of inputs that the editor stores.
 import * as vscode from 'vscode';
-import { ApprovalScope, RememberedKind } from '@mcphub/host';
-import type { Remembered } from '@mcphub/host';
+import { ApprovalScope, RememberedKind } from '@mcphub/host/contract';
+import type { Remembered } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { inPick } from '../plaintext.js';
 import type { InputName } from '../questions/secretkeys.js';

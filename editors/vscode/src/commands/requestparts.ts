@@ -1,7 +1,7 @@
 // Opens, saves, copies and compares arguments and results of finished requests of any size. They are read from the hub
 // in pieces, and one turn of the extension host handles only one piece.
 import * as vscode from 'vscode';
-import { RequestPart } from '@mcphub/host';
+import { RequestPart } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { writePieces } from './textfiles.js';
 import { withStop } from './stoppable.js';

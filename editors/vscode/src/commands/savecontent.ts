@@ -1,7 +1,7 @@
 // Saves one content of a result as a file. The page passes the position of the content in the JSON text of the result.
 // The text is read and written in pieces; it is never parsed as a whole.
 import * as vscode from 'vscode';
-import { RequestPart } from '@mcphub/host';
+import { RequestPart } from '@mcphub/host/contract';
 import type { CommandWorld } from './commandworld.js';
 import { pieces, save } from './requestparts.js';
 import { withStop } from './stoppable.js';

@@ -1,8 +1,7 @@
 // The commands for one server. In the palette the user picks the server; lenses in config files pass its name.
 import * as vscode from 'vscode';
-import { LaunchConsent, ServerState } from '@mcphub/host';
-import type { Server } from '@mcphub/host';
-import { runningRequests } from '../hub/standing.js';
+import { LaunchConsent, ServerState, runningRequests } from '@mcphub/host/contract';
+import type { Server } from '@mcphub/host/contract';
 import { brief, inPick, quoted, visible } from '../plaintext.js';
 import { actionsOf, faultOf, stateTitle, type ServerAction } from '../lens/lenswords.js';
 import type { CommandWorld } from './commandworld.js';

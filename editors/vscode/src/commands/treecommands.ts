@@ -1,7 +1,7 @@
 // The commands of the rows of the trees. The editor passes the row; the page's links pass what is to be opened.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { McpHubService, McpServerService, RequestPart } from '@mcphub/host';
+import { McpHubService, McpServerService, RequestPart } from '@mcphub/host/contract';
 import type { Ended } from '../../../page/src/hub/ended.js';
 import { endWords } from '../../../page/src/history/endwords.js';
 import { ofWords, titleOf } from '../../../page/src/hub/requestwords.js';

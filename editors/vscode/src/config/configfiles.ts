@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import type { Hub } from '@mcphub/host';
+import type { Hub } from '@mcphub/host/contract';
 import {
   awaited,
   configSources,
@@ -15,7 +15,6 @@ import {
   unusable,
   type Discover,
   type Place,
-  type Source,
 } from './configsources.js';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
@@ -51,7 +50,6 @@ export class ConfigFiles implements vscode.Disposable {
   #watchers: vscode.Disposable[] = [];
   #found: Found | undefined;
   #trouble: Error | undefined; // the error of the last reading
-  #sources: readonly Source[] = [];
   #disposed = false;
   #reading: Promise<void> = Promise.resolve();
   #wanted = 0; // number of readings that were asked for and have not begun
@@ -120,11 +118,6 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#reading;
   }
 
-  /** The files that the hub was last told to read, in order of increasing precedence. */
-  get sources(): readonly Source[] {
-    return this.#sources;
-  }
-
   /**
    * Returns the files that a person may want to open: those of this editor and of the folders, which need not exist
    * yet, and the existing ones of other applications.
@@ -173,7 +166,6 @@ export class ConfigFiles implements vscode.Disposable {
         extra,
         home,
       });
-      this.#sources = ofFiles;
       const sources = [...this.#own(), ...ofFiles];
       for (const name of unusable(extra, home)) {
         this.#output.hub.warn(`mcphub.configFiles: ${name} is no absolute path and is not read`);

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { Server } from '@mcphub/host';
+import type { Server } from '@mcphub/host/contract';
 
 type Entry = Pick<Server, 'configFile' | 'configDialect'>;
 

@@ -2,8 +2,8 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { Hub } from '@mcphub/host';
-import type { HubOptions, HubState } from '@mcphub/host';
+import { Hub } from '@mcphub/host/contract';
+import type { HubOptions, HubState } from '@mcphub/host/contract';
 import { binaryPath, graceMilliseconds, graceSeconds, keepKey, startEnvironment } from './hubplace.js';
 import type { Output } from '../log/output.js';
 

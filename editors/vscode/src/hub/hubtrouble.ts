@@ -1,6 +1,6 @@
 // Tells the user, once for each problem, that the hub has died, cannot be started or does not answer.
 import * as vscode from 'vscode';
-import type { HubState } from '@mcphub/host';
+import type { HubState } from '@mcphub/host/contract';
 import { setting, type HubProcess } from './hubprocess.js';
 import { inMessage } from '../plaintext.js';
 import { actionLabel, failure, type TroubleAction } from './troubletext.js';

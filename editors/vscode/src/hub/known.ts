@@ -1,10 +1,9 @@
 // What there is, as the page knows it: the page's own state, changed by the page's own transitions. The trees and the
 // tabs read it. Logs and results are left out, since nothing here shows them.
 import * as vscode from 'vscode';
-import { pageJson } from '@mcphub/host';
-import type { AttachResponse } from '@mcphub/host';
+import { pageJson } from '@mcphub/host/contract';
+import type { AttachResponse, WatcherWindow } from '@mcphub/host/contract';
 import { createState, takeChanged, transition, type Changed, type State } from '../../../page/src/hub/state.js';
-import type { WatcherWindow } from './watcherwindow.js';
 
 export class Known implements vscode.Disposable {
   readonly state: State = createState();

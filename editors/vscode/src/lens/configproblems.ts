@@ -2,8 +2,7 @@
 // problems.
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { ConfigProblem } from '@mcphub/host';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
+import type { ConfigProblem, WatcherWindow } from '@mcphub/host/contract';
 import { brief, visible } from '../plaintext.js';
 
 /** Limits for one file and for all files, since files are untrusted. Further problems are not listed. */

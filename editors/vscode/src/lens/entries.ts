@@ -1,8 +1,8 @@
 // The positions of server entries in files, as the hub has read them. This file reads and parses nothing. If a document
 // differs from what the hub knows because a user is editing it, the name is searched around the last known line.
 import path from 'node:path';
-import { ServerState } from '@mcphub/host';
-import type { Server } from '@mcphub/host';
+import { ServerState } from '@mcphub/host/contract';
+import type { Server } from '@mcphub/host/contract';
 
 export interface Entry {
   readonly server: Server;

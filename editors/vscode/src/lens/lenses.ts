@@ -2,11 +2,10 @@
 // data; of the document they only read lines.
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { ServerState } from '@mcphub/host';
-import type { Server } from '@mcphub/host';
+import { ServerState } from '@mcphub/host/contract';
+import type { Server, WatcherWindow } from '@mcphub/host/contract';
 import { editorReads } from '../config/editorreads.js';
 import { setting, type HubProcess } from '../hub/hubprocess.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { inPick } from '../plaintext.js';
 import { entriesByFile, lineOf, type Entry } from './entries.js';
 import { actionsOf, lensTitle } from './lenswords.js';

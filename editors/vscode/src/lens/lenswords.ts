@@ -1,8 +1,8 @@
 // The texts of lenses and the actions that they offer. Texts of servers and files are made safe here: a lens draws
 // $(name) as an icon, as a pick list does.
 import * as vscode from 'vscode';
-import { ServerState, serverStateWord } from '@mcphub/host';
-import type { Server, ServerStateJson } from '@mcphub/host';
+import { ServerState, serverStateWord } from '@mcphub/host/contract';
+import type { Server, ServerStateJson } from '@mcphub/host/contract';
 import { inPick } from '../plaintext.js';
 
 export interface ServerAction {

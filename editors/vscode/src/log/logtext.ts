@@ -1,5 +1,5 @@
 // Converts log messages of servers to lines of the editor's log.
-import type { LogMessage } from '@mcphub/host';
+import type { LogMessage } from '@mcphub/host/contract';
 import { brief, visible } from '../plaintext.js';
 
 export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';

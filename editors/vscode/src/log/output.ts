@@ -1,6 +1,6 @@
 // The two output channels: the log of the hub, and the log messages of the servers.
 import * as vscode from 'vscode';
-import type { HubLog, LogMessage } from '@mcphub/host';
+import type { HubLog, LogMessage } from '@mcphub/host/contract';
 import { logText, type Level } from './logtext.js';
 
 export class Output implements vscode.Disposable {

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { ViewFrames } from '@mcphub/host';
+import { ViewFrames } from '@mcphub/host/contract';
 import { describe } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 

@@ -1,6 +1,6 @@
 // Fills the page's template for a webview. The page itself is editors/page; the build copies it to media/page.
 import { randomBytes } from 'node:crypto';
-import type { ModelName } from '@mcphub/host';
+import type { ModelName } from '@mcphub/host/contract';
 
 /** What the page is told about its environment. */
 export interface Surface {

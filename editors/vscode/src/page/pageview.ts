@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import type { Hub, Relay, RelayOptions } from '@mcphub/host';
+import type { Hub, Relay, RelayOptions, Root } from '@mcphub/host/contract';
 import type { Answers } from '../questions/answers.js';
 import { demoFile, demoName } from '../begin/demoserver.js';
 import { describe, type HubProcess } from '../hub/hubprocess.js';
@@ -11,7 +11,6 @@ import type { Output } from '../log/output.js';
 import type { Frames } from './frames.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
-import type { Root } from '../hub/watcherwindow.js';
 import { openOf, type Thing } from '../views/thing.js';
 import { chooseBundle, chooseRegistry } from './finding.js';
 

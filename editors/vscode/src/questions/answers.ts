@@ -1,13 +1,12 @@
 // Handles a page's answer before it is sent to the hub and after the hub has accepted it. It also gives the answers for
 // which no person is needed.
-import { HubError } from '@mcphub/host';
-import type { Prompt, PromptAnswer } from '@mcphub/host';
+import { HubError } from '@mcphub/host/contract';
+import type { Prompt, PromptAnswer, WatcherWindow } from '@mcphub/host/contract';
 import { describe } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import type { Sampling } from './sampling.js';
 import { nameOf, type Secrets } from './secrets.js';
 import { openOutside } from './urls.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class Answers {
   readonly #watcher: WatcherWindow;

@@ -1,6 +1,6 @@
 // Chooses the open prompts that the editor itself may show: those that are not seen and that the user has not put off.
 // It has no side effects.
-import type { Prompt } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host/contract';
 
 export interface Surroundings {
   readonly seen: (prompt: Prompt) => boolean; // the card is in view, and the window has the focus

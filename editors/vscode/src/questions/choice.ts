@@ -1,5 +1,5 @@
 // The choices for a prompt that is shown outside the page.
-import type { ApprovalScope } from '@mcphub/host';
+import type { ApprovalScope } from '@mcphub/host/contract';
 
 /** The effect of a click. later: the prompt stays open, in the view and in the status bar. */
 export type Choice =

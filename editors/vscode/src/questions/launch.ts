@@ -1,8 +1,8 @@
 // The dialog that asks whether a server may be started. It shows everything that would run. If a dialog has no room for
 // that, it offers no consent, but only the way to the card.
 import * as vscode from 'vscode';
-import { ApprovalScope, launchFacts, launchOrigin, loadsCode } from '@mcphub/host';
-import type { ServerLaunch } from '@mcphub/host';
+import { ApprovalScope, launchFacts, launchOrigin, loadsCode } from '@mcphub/host/contract';
+import type { ServerLaunch } from '@mcphub/host/contract';
 import { visible } from '../plaintext.js';
 import type { ChoiceItem } from './choice.js';
 import { cutForDialog, fitsDialog } from './dialogsize.js';

@@ -3,15 +3,13 @@
 // when the server withdraws it, and when its card comes into view. Its one button leads to the card. A dialog cannot be
 // closed either; it is used for dangerous prompts while no page is visible.
 import * as vscode from 'vscode';
-import type { Prompt } from '@mcphub/host';
+import type { Prompt, PromptEnd, WatcherWindow } from '@mcphub/host/contract';
 import type { Answers } from './answers.js';
 import { waiting, type Noticed } from './attention.js';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage } from '../plaintext.js';
 import { goneSentence, mostInTitle, question, questionLabel } from './question.js';
 import type { Choice, ChoiceItem } from './choice.js';
-import type { PromptEnd } from '../hub/standing.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export interface Pages {
   readonly visible: boolean;

@@ -1,7 +1,7 @@
 // The texts and choices with which the editor's own messages show a prompt while no page is visible.
 import * as vscode from 'vscode';
-import { ApprovalScope } from '@mcphub/host';
-import type { Prompt, ToolApproval } from '@mcphub/host';
+import { ApprovalScope } from '@mcphub/host/contract';
+import type { Prompt, ToolApproval } from '@mcphub/host/contract';
 import { inMessage, inPick, quoted, visible } from '../plaintext.js';
 import type { ChoiceItem } from './choice.js';
 import { launchQuestion } from './launch.js';

@@ -1,12 +1,11 @@
 // Sampling with a model of the editor (vscode.lm). The user sees and may edit the request, the model runs, and the user
 // sees its text before the server gets it.
 import * as vscode from 'vscode';
-import { chooseModel, HubError } from '@mcphub/host';
-import type { ModelName, Prompt } from '@mcphub/host';
+import { chooseModel, HubError } from '@mcphub/host/contract';
+import type { ModelName, Prompt, WatcherWindow } from '@mcphub/host/contract';
 import { describe } from '../hub/hubprocess.js';
 import { modelRequest, modelResult, withinTokens } from './modelrequest.js';
 import { brief, inMessage, quoted, visible } from '../plaintext.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 /** The maximum number of models that a page offers. A longer list is no help. */
 const mostModels = 50;

@@ -1,6 +1,6 @@
 // Stores values of config inputs in the editor's secret storage, with a key for each input of each file.
 import * as vscode from 'vscode';
-import type { ConfigInput } from '@mcphub/host';
+import type { ConfigInput } from '@mcphub/host/contract';
 import { secretKey, type InputName } from './secretkeys.js';
 
 // Lists the stored inputs without their values, since the oldest supported editor cannot list its secret storage.

@@ -3,10 +3,10 @@
 // end causes only one request at a time.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { McpServerService, ServerState, type AttachResponse } from '@mcphub/host';
+import { McpServerService, ServerState } from '@mcphub/host/contract';
+import type { AttachResponse, WatcherWindow } from '@mcphub/host/contract';
 import { describe } from '../hub/hubprocess.js';
 import type { HubProcess } from '../hub/hubprocess.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { documentOf } from './content.js';
 import { resourceOf, resourceScheme, type ResourceName } from './resourceuri.js';
 import { resultOf } from './userrequest.js';

@@ -1,8 +1,8 @@
 // A request of a command: a notification shows it, and the user can cancel it there with origin user.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { HubError } from '@mcphub/host';
-import type { McpError } from '@mcphub/host';
+import { HubError } from '@mcphub/host/contract';
+import type { McpError } from '@mcphub/host/contract';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage } from '../plaintext.js';
 

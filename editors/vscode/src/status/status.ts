@@ -1,9 +1,9 @@
 // The status bar item, and the context keys that menus use.
 import * as vscode from 'vscode';
 import type { HubProcess } from '../hub/hubprocess.js';
-import { runningRequests } from '../hub/standing.js';
+import { runningRequests } from '@mcphub/host/contract';
+import type { WatcherWindow } from '@mcphub/host/contract';
 import { statusWords } from './statustext.js';
-import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('mcphub.status', vscode.StatusBarAlignment.Left, 10);

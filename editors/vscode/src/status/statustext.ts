@@ -1,6 +1,6 @@
 // The texts of the status bar item.
 import * as vscode from 'vscode';
-import type { HubState } from '@mcphub/host';
+import type { HubState } from '@mcphub/host/contract';
 
 export interface StatusCounts {
   readonly hub: HubState;

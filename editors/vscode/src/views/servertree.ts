@@ -1,7 +1,7 @@
 // The view of the servers: a tree with what each server offers in groups below it. A server is asked for its lists when
 // it is unfolded, and again when it says that they have changed.
 import * as vscode from 'vscode';
-import type { ConfigProblemJson, Hub, McpPrompt, Resource, ResourceTemplate, Tool } from '@mcphub/host';
+import type { ConfigProblemJson, Hub, McpPrompt, Resource, ResourceTemplate, Tool } from '@mcphub/host/contract';
 import { hubNow } from '../../../page/src/hub/state.js';
 import { serverStateWords, unusualState } from '../../../page/src/words/serverstate.js';
 import type { Known } from '../hub/known.js';

@@ -1,6 +1,6 @@
 // What the tree says of a server: its fault, its icon, and what can be done with it.
 import * as vscode from 'vscode';
-import type { ServerJson, ServerStateJson } from '@mcphub/host';
+import type { ServerJson, ServerStateJson } from '@mcphub/host/contract';
 import { hasFailed } from '../../../page/src/words/serverstate.js';
 import { shortName, visible } from '../../../page/src/words/text.js';
 import { brief } from '../plaintext.js';

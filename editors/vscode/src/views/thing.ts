@@ -1,5 +1,5 @@
 // One thing that can be opened in an editor tab, in the form in which the page is told of it.
-import type { OpenJson, Relay } from '@mcphub/host';
+import type { OpenJson, Relay } from '@mcphub/host/contract';
 import { titleOf } from '../../../page/src/hub/requestwords.js';
 import type { Ended } from '../../../page/src/hub/ended.js';
 import type { Known } from '../hub/known.js';

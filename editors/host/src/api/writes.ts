@@ -1,21 +1,29 @@
-// Writing of config files for other extensions. The hub writes, and holds back what was written until the user has
-// agreed to it. This file checks the permissions and says for which extension the hub writes.
-import { ApprovalPolicy, HubError, ServerTransport } from '@mcphub/host';
-import type { ConfigWrite, Hub, Server } from '@mcphub/host';
-import type { McpHub, McpServerForm, McpServerSettings, McpSource, McpWrite } from '../../api.js';
-import { brief } from '../plaintext.js';
-import type { Extension, Grants, Permission } from './grants.js';
-import { duration } from './requests.js';
+// Reading and writing of config entries. The hub writes, and holds back what was written until the user has agreed to
+// it. This file says which permissions a change needs, and for whom the hub writes.
+import { HubError } from '../failure.js';
+import type { ConfigWrite } from '../gen/mcphub/v1/config_pb.js';
+import { ApprovalPolicy, ServerTransport } from '../gen/mcphub/v1/server_pb.js';
+import type { Server } from '../gen/mcphub/v1/server_pb.js';
+import type { Hub } from '../hub.js';
+import { duration, milliseconds } from './duration.js';
+import type { McpConfigFile, McpEntrySettings, McpHub, McpServerForm } from './mcphub.js';
+import type { McpServerSettings, McpSource, McpWrite } from './mcphub.js';
 import { address } from './servername.js';
 import * as shown from './shown.js';
 
-export interface WritesWorld {
-  readonly grants: Grants;
-  /** The files that the hub reads, in order of increasing precedence. */
-  readonly configFiles: () => readonly { readonly path: string; readonly scope: McpSource }[];
+/** write: writing of config files. alwaysAllow: writing into them that tools are called without a question. */
+export type WritePermission = 'write' | 'alwaysAllow';
+
+/** Who writes. */
+export interface Writer {
+  /**
+   * Resolves to the name under which entries are written, which the user sees before such an entry starts. Rejects with
+   * a HubError (permission_denied, NOT_GRANTED) if one of the permissions is missing.
+   */
+  writtenBy(permissions: readonly WritePermission[]): Promise<string>;
 }
 
-type Writes = Pick<McpHub, 'addServer' | 'updateServer' | 'removeServer' | 'undo'>;
+type Writes = Pick<McpHub, 'configFiles' | 'serverSettings' | 'addServer' | 'updateServer' | 'removeServer' | 'undo'>;
 
 /** The hub's answer to each write. */
 interface Answer {
@@ -23,41 +31,44 @@ interface Answer {
   readonly server?: Server | undefined;
 }
 
-export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension: Extension | undefined): Writes {
-  const granted = async (permissions: readonly Permission[]): Promise<string> => {
-    if (extension === undefined) {
-      throw refused('Servers are written for extensions that say which they are: use connect(context.extension).');
-    }
-    for (const permission of permissions) {
-      if (!(await world.grants.allows(extension, permission))) {
-        throw refused(`The user has not allowed ${extension.id} to do this (${permission}).`);
-      }
-    }
-    return `${extension.id} (${brief(extension.name, 40)})`; // has the id, since extensions choose their names
-  };
+export function writes(ready: () => Promise<Hub>, writer: Writer): Writes {
   const written = async (answer: Promise<Answer>): Promise<McpWrite> => {
     const { write, server } = await answer;
     if (write === undefined) {
-      throw new Error('McpHub has answered without what it has written.');
+      throw new HubError('internal', 'PROTOCOL_ERROR', 'The hub has answered without what it has written.');
     }
-    return {
-      configFile: write.configFile,
-      configLine: write.configLine,
-      needsConsent: write.needsConsent,
-      problems: write.problems.map(shown.problem),
-      leftOut: [...write.leftOut],
-      undoId: write.undoId,
-      server: server && shown.server(server),
-    };
+    return shown.write(write, server);
   };
+  const files = async (hub: Hub) => (await hub.configs.listConfigFiles({})).files.map(shown.configFile);
   return {
+    configFiles: async () => files(await ready()),
+    async serverSettings(server, { configFile = '' } = {}) {
+      const { entry, file } = await (await ready()).configs.getServerEntry({ server: address(server), configFile });
+      if (entry === undefined || file === undefined) {
+        throw new HubError('internal', 'PROTOCOL_ERROR', 'The hub has answered without the entry.');
+      }
+      const { enabled, approvals = {}, timeouts } = entry.settings ?? {};
+      return {
+        configFile: file.path,
+        configLine: entry.line,
+        dialect: entry.dialect,
+        enabled,
+        approvals: Object.fromEntries(Object.entries(approvals).map(([tool, p]) => [tool, shown.policy(p)])),
+        timeouts: {
+          ...(timeouts?.connect && { connectMs: milliseconds(timeouts.connect) }),
+          ...(timeouts?.idle && { idleMs: milliseconds(timeouts.idle) }),
+          ...(timeouts?.total && { totalMs: milliseconds(timeouts.total) }),
+          ...(timeouts?.human && { humanMs: milliseconds(timeouts.human) }),
+        },
+      } satisfies McpEntrySettings;
+    },
     async addServer({ name, entry, configFile, source, ...settings }) {
-      const file = configFile ?? fileOf(source, world.configFiles());
       const said = settingsOf(settings);
-      const writtenBy = await granted(permissions(said, entry));
-      const { configs } = await ready();
+      const writtenBy = await writer.writtenBy(permissions(said, entry));
+      const hub = await ready();
+      const file = configFile ?? (source === undefined ? '' : fileOf(source, await files(hub)));
       return written(
-        configs.addServer({
+        hub.configs.addServer({
           server: name,
           configFile: file,
           writtenBy,
@@ -70,7 +81,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
     async updateServer(server, { form, patch, configFile = '', ...settings }) {
       const patchJson = patch === undefined ? '' : JSON.stringify(patch);
       const said = settingsOf(settings);
-      const writtenBy = await granted(permissions(said, patchJson));
+      const writtenBy = await writer.writtenBy(permissions(said, patchJson));
       const { configs } = await ready();
       return written(
         configs.updateServer({
@@ -84,7 +95,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
       );
     },
     async removeServer(server, { configFile = '' } = {}) {
-      await granted(['write']);
+      await writer.writtenBy(['write']);
       const { configs } = await ready();
       return written(configs.removeServer({ server: address(server), configFile }));
     },
@@ -92,28 +103,21 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
       if (undoId === '') {
         throw new HubError('failed_precondition', 'NOTHING_TO_UNDO', 'This write cannot be undone.');
       }
-      const writtenBy = await granted(['write']);
+      const writtenBy = await writer.writtenBy(['write']);
       const { configs } = await ready();
       return written(configs.undoConfigWrite({ writtenBy, undoId }));
     },
   };
 }
 
-function refused(message: string): HubError {
-  return new HubError('permission_denied', 'NOT_GRANTED', message);
-}
-
-/** Returns the file for a new server of a source; '' lets the hub choose. */
-function fileOf(source: McpSource | undefined, files: readonly { path: string; scope: McpSource }[]): string {
-  if (source === undefined) {
-    return '';
-  }
-  const file = files.findLast(({ scope }) => scope === source)?.path;
+/** Returns the file for a new server of a source: the last one that takes it. */
+function fileOf(source: McpSource, files: readonly McpConfigFile[]): string {
+  const file = files.findLast((one) => one.source === source && one.notWritable === '')?.path;
   if (file === undefined) {
     throw new HubError(
       'failed_precondition',
       'CONFIG_FILE_NEEDED',
-      `McpHub reads no config file of source ${source}: name one in configFile, of those that listServers() has or that the setting mcphub.configFiles names.`,
+      `The hub reads no config file of source ${source} that takes a server: name one in configFile, of configFiles().`,
     );
   }
   return file;
@@ -123,7 +127,7 @@ function fileOf(source: McpSource | undefined, files: readonly { path: string; s
  * Returns the permissions that a change needs. Removing an entry's policy for a tool may allow that tool, since then a
  * pattern applies to it. JSON text has many ways to say that a tool is called without a question.
  */
-function permissions({ settings }: ReturnType<typeof settingsOf>, json: unknown): readonly Permission[] {
+function permissions({ settings }: ReturnType<typeof settingsOf>, json: unknown): readonly WritePermission[] {
   const allows =
     Object.values(settings?.approvals ?? {}).some((one) => one !== ApprovalPolicy.ASK && one !== ApprovalPolicy.DENY)
     || (typeof json === 'string' && json !== '' && speaksOfApprovals(json));

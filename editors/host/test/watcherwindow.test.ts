@@ -1,10 +1,8 @@
-// The extension's own window, with a fake hub.
+// The host's own window, with a fake hub.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CancelDelivery, McpHubService } from '@mcphub/host';
-import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
-import { Frames } from '../src/page/frames.js';
-import { WatcherWindow } from '../src/hub/watcherwindow.js';
+import { CancelDelivery, McpHubService, WatcherWindow } from '../dist/contract.js';
+import type { AttachResponse, Hub, HubWindow } from '../dist/contract.js';
 
 /** A fake hub with one window, which receives the events that the test feeds. */
 function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void } {
@@ -44,32 +42,10 @@ function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void
 const server = (name: string): AttachResponse['event'] =>
   ({ case: 'serverChanged', value: { server: { name }, removed: false } }) as unknown as AttachResponse['event'];
 
-test('servers are told that views are shown, unless they are turned off', async () => {
-  for (const [views, said] of [
-    [true, '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}'],
-    [false, ''],
-  ] as const) {
-    const { hub } = playedHub();
-    const hellos: (string | undefined)[] = [];
-    const open = hub.window.bind(hub);
-    hub.window = (options) => {
-      hellos.push(options.extensionsJson);
-      return open(options);
-    };
-    const watcher = new WatcherWindow([], (error) => assert.fail(String(error)), views);
-    watcher.follow(hub);
-    await watcher.close();
-    assert.deepEqual(hellos, [said]);
-    const frames = new Frames('/no/such/file', { hub: { warn: () => undefined } } as never, views);
-    assert.deepEqual(await frames.addresses(), []);
-    frames.dispose();
-  }
-});
-
 test('a listener that throws disturbs neither the others nor the window', async () => {
   const { hub, feed } = playedHub();
   const told: unknown[] = [];
-  const watcher = new WatcherWindow([], (error) => told.push(error));
+  const watcher = new WatcherWindow({}, [], (error) => told.push(error));
   // A listener of another extension, which uses the exported API, may throw.
   watcher.listen({
     changed: () => {
@@ -95,7 +71,7 @@ test('a listener that throws disturbs neither the others nor the window', async 
 
 test('what a dead hub still had to say changes nothing: the next welcome begins anew', async () => {
   const { hub, feed } = playedHub();
-  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const watcher = new WatcherWindow({}, [], (error) => assert.fail(String(error)));
   const heard: (string | undefined)[] = [];
   let wait: { readonly name: string; readonly resolve: () => void } | undefined;
   const until = (name: string): Promise<void> =>
@@ -138,7 +114,7 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
 // Finding B2: listeners are told the outcome of a pending cancel, although its request has ended for them.
 test('what became of a pending cancel is told to who listens, and changes nothing that stands', async () => {
   const { hub, feed } = playedHub();
-  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const watcher = new WatcherWindow({}, [], (error) => assert.fail(String(error)));
   const heard: unknown[] = [];
   const changes: unknown[] = [];
   const both = new Promise<void>((resolve) => {
@@ -175,7 +151,7 @@ test('what became of a pending cancel is told to who listens, and changes nothin
 
 test('after a break a question that has closed is taken back, and one that is open is not told again', async () => {
   const { hub, feed } = playedHub();
-  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const watcher = new WatcherWindow({}, [], (error) => assert.fail(String(error)));
   const told: string[] = [];
   let snapshots = 0;
   const second = new Promise<void>((resolve) => {
@@ -217,9 +193,9 @@ test('after a break a question that has closed is taken back, and one that is op
 
 test('a window calls methods of the hub that it follows, and of no other', async () => {
   const { hub } = playedHub();
-  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const watcher = new WatcherWindow({}, [], (error) => assert.fail(String(error)));
   const call = async (): Promise<unknown> => watcher.call(McpHubService.method.cancelRequests, { reason: 'r' });
-  await assert.rejects(call, /McpHub is not running/u);
+  await assert.rejects(call, { reason: 'HUB_NOT_READY' });
   const window = hub.window({});
   const called: unknown[] = [];
   window.call = ((...given: unknown[]) => Promise.resolve(called.push(given))) as unknown as HubWindow['call'];
@@ -227,5 +203,5 @@ test('a window calls methods of the hub that it follows, and of no other', async
   await call();
   assert.deepEqual(called, [[McpHubService.method.cancelRequests, { reason: 'r' }]]);
   await watcher.close();
-  await assert.rejects(call, /McpHub is not running/u);
+  await assert.rejects(call, { reason: 'HUB_NOT_READY' });
 });

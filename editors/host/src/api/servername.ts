@@ -1,5 +1,5 @@
-// The name by which the contract identifies the server that an extension means.
-import type { McpServerName } from '../../api.js';
+// The name by which the contract identifies the server that a caller means.
+import type { McpServerName } from './mcphub.js';
 
 /**
  * NAME@SOURCE identifies an entry of a source even if another entry holds the plain name. A broken entry has no such

@@ -1,7 +1,10 @@
-// The state of everything, as the extension's own window receives it: one state and one transition function. The status
-// bar, notifications and pick lists read it.
-import { RequestDirection, RequestState, ServerState } from '@mcphub/host';
-import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
+// The state of everything, as a window of the host receives it: one state and one transition function.
+import type { AttachResponse } from '../gen/mcphub/v1/editor_pb.js';
+import type { Prompt, PromptClosed } from '../gen/mcphub/v1/prompt_pb.js';
+import { RequestDirection, RequestState } from '../gen/mcphub/v1/request_pb.js';
+import type { Request } from '../gen/mcphub/v1/request_pb.js';
+import { ServerState } from '../gen/mcphub/v1/server_pb.js';
+import type { Server } from '../gen/mcphub/v1/server_pb.js';
 
 export interface Standing {
   readonly known: boolean; // a snapshot has come
@@ -78,7 +81,11 @@ export function transition(
       const request = before.requests.get(event.value.requestId);
       return request === undefined
         ? { after: before, change: {} }
-        : withRequest(before, { ...request, state: RequestState.CANCELLING });
+        : withRequest(before, {
+            ...request,
+            state: RequestState.CANCELLING,
+            ...(event.value.cancellation && { cancellation: event.value.cancellation }),
+          });
     }
     case 'mcpRequestCancelled':
     case 'mcpRequestFinished': {

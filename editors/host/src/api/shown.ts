@@ -1,25 +1,27 @@
-// Converts the contract's messages to the objects that other extensions get.
-import { ApprovalPolicy, LaunchConsent, ServerStart, ServerState, ServerTransport, SignInState } from '@mcphub/host';
+// Converts the contract's messages to the plain objects of the API.
+import type { ConfigFile, ConfigWrite } from '../gen/mcphub/v1/config_pb.js';
+import type { ModelTool } from '../gen/mcphub/v1/modeltool_pb.js';
+import { ApprovalPolicy, LaunchConsent, ServerStart, ServerState } from '../gen/mcphub/v1/server_pb.js';
+import { ServerTransport, SignInState } from '../gen/mcphub/v1/server_pb.js';
+import type { ConfigOrigin, ConfigProblem, ConnectionCounters, McpPrompt } from '../gen/mcphub/v1/server_pb.js';
+import type { Resource, ResourceTemplate, Server, Tool } from '../gen/mcphub/v1/server_pb.js';
+import type { View } from '../gen/mcphub/v1/view_pb.js';
+import { date } from './duration.js';
 import type {
-  ConfigOrigin,
-  ConfigProblem,
-  ConnectionCounters,
-  McpPrompt,
-  Resource,
-  ResourceTemplate,
-  Server,
-  Tool,
-} from '@mcphub/host';
-import type {
+  McpConfigFile,
   McpConfigPlace,
   McpConfigProblem,
+  McpModelTool,
+  McpPolicy,
   McpPromptTemplate,
   McpResource,
   McpResourceTemplate,
+  McpResultView,
   McpServer,
   McpSource,
   McpTool,
-} from '../../api.js';
+  McpWrite,
+} from './mcphub.js';
 
 const states: Readonly<Partial<Record<ServerState, McpServer['state']>>> = {
   [ServerState.STOPPED]: 'stopped',
@@ -54,10 +56,10 @@ const signIns: Readonly<Record<SignInState, McpServer['signIn']>> = {
   [SignInState.SIGNED_IN]: 'signed_in',
 };
 
-const policies: Readonly<Partial<Record<ApprovalPolicy, McpTool['policy']>>> = {
-  [ApprovalPolicy.ALLOW]: 'allow',
-  [ApprovalPolicy.DENY]: 'deny',
-};
+/** Unknown policies of a newer hub ask. */
+export function policy(p: ApprovalPolicy): McpPolicy {
+  return p === ApprovalPolicy.ALLOW ? 'allow' : p === ApprovalPolicy.DENY ? 'deny' : 'ask';
+}
 
 export function server(s: Server): McpServer {
   return {
@@ -100,10 +102,6 @@ function source(scope: string): McpSource {
   return scope === 'user' || scope === 'host' ? scope : 'workspace';
 }
 
-function date(time: { readonly seconds: bigint; readonly nanos: number } | undefined): Date | undefined {
-  return time && new Date(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6));
-}
-
 function counters(c: ConnectionCounters | undefined): McpServer['counters'] {
   return (
     c && {
@@ -133,7 +131,7 @@ export function tool(t: Tool): McpTool {
     title: t.title,
     description: t.description,
     definitionJson: t.definitionJson,
-    policy: policies[t.policy] ?? 'ask',
+    policy: policy(t.policy),
     cached: t.cached,
     hiddenFromModels: t.hiddenFromModels,
     hiddenFromApps: t.hiddenFromApps,
@@ -165,5 +163,56 @@ export function promptTemplate(p: McpPrompt): McpPromptTemplate {
       description: a.description,
       required: a.required,
     })),
+  };
+}
+
+/** The server is that of the entry after the write. */
+export function write(w: ConfigWrite, s: Server | undefined): McpWrite {
+  return {
+    configFile: w.configFile,
+    configLine: w.configLine,
+    needsConsent: w.needsConsent,
+    problems: w.problems.map(problem),
+    leftOut: [...w.leftOut],
+    undoId: w.undoId,
+    server: s && server(s),
+  };
+}
+
+export function configFile(f: ConfigFile): McpConfigFile {
+  const { path, dialect, exists, notWritable, servers } = f;
+  return { path, source: source(f.scope), dialect, exists, notWritable, servers: [...servers] };
+}
+
+export function modelTool(t: ModelTool): McpModelTool {
+  const { name, server: of, tool: named, title, description, inputSchemaJson, tokens, hints } = t;
+  return {
+    name,
+    server: of,
+    tool: named,
+    title,
+    description,
+    inputSchema: JSON.parse(inputSchemaJson) as unknown,
+    inputSchemaJson,
+    changes: t.changes.map(({ at, what }) => ({ at, what })),
+    tokens,
+    hints: {
+      ...(hints?.readOnly !== undefined && { readOnly: hints.readOnly }),
+      ...(hints?.destructive !== undefined && { destructive: hints.destructive }),
+      ...(hints?.idempotent !== undefined && { idempotent: hints.idempotent }),
+      ...(hints?.openWorld !== undefined && { openWorld: hints.openWorld }),
+    },
+    policy: policy(t.policy),
+  };
+}
+
+export function view(v: View): McpResultView {
+  return {
+    text: v.text,
+    imagesJson: [...v.imagesJson],
+    cut: v.cut,
+    leftBytes: Number(v.leftBytes),
+    leftLines: Number(v.leftLines),
+    resultId: v.resultId,
   };
 }

@@ -1,23 +1,22 @@
-// Which fields of the contract other extensions get.
+// Which fields of the contract the API has.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { create, ScalarType, type DescField, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import {
-  ApprovalPolicy,
   McpPromptArgumentSchema,
   McpPromptSchema,
+  McpRequestCancelledSchema,
+  McpRequestFinishedSchema,
+  ModelToolSchema,
+  RequestSchema,
   ResourceSchema,
   ResourceTemplateSchema,
   ServerSchema,
   ToolSchema,
-} from '@mcphub/host';
-import type { Hub } from '@mcphub/host';
-import { Servers } from '../../examples/agent/servers.js';
-import { createApi } from '../src/api/api.js';
-import type { ConnectionWorld } from '../src/api/connection.js';
-import * as shown from '../src/api/shown.js';
-import { newEditor } from './fakevscode.js';
+} from '../dist/contract.js';
+import * as shown from '../dist/api/shown.js';
+import { endedRequest, request } from '../dist/api/shownrequests.js';
 
 /**
  * Values that differ from those of an empty message. For an enum there are several, because two of its values may be
@@ -58,7 +57,7 @@ function hidden<S extends DescMessage>(schema: S, show: (message: MessageShape<S
 test('every field of what a server lists is shown, but for a few with a reason', () => {
   assert.deepEqual(hidden(ServerSchema, shown.server), [
     'era', // protocolRevision says more
-    'place', // listServers() is in this order
+    'place', // servers is in this order
   ]);
   assert.deepEqual(hidden(ToolSchema, shown.tool), [
     'definitionHash', // approvals are bound to it, which are the user's
@@ -68,9 +67,42 @@ test('every field of what a server lists is shown, but for a few with a reason',
   ]);
   assert.deepEqual(hidden(ResourceTemplateSchema, shown.template), [
     'variables', // uriTemplate says them
-    'problem', // the hub fills none in for extensions
+    'problem', // the API fills none in
   ]);
   assert.deepEqual(hidden(McpPromptSchema, shown.promptTemplate), []);
+  const modelTool = (one: MessageShape<typeof ModelToolSchema>): unknown =>
+    shown.modelTool({
+      ...one,
+      inputSchemaJson: one.inputSchemaJson === '' ? '0' : JSON.stringify(one.inputSchemaJson),
+    });
+  assert.deepEqual(hidden(ModelToolSchema, modelTool), [
+    'hints', // an empty message says nothing: they are all optional
+  ]);
+  assert.deepEqual(hidden(RequestSchema, request), [
+    'startTime', // the time of an empty message is that of a request without one
+    'wireIdJson', // it changes from round to round, and cancels nothing here
+    'openPromptIds', // questions says them
+    'task', // the state says that the server works on its own
+  ]);
+  assert.deepEqual(
+    hidden(McpRequestCancelledSchema, (value) => endedRequest({ end: { case: 'cancelled', value } })),
+    [
+      'wireIdJson', // as above
+      'serverNotified', // delivery says it
+      'timings', // empty ones say 0, as none do
+      'era', // that of the server's connection
+      'task',
+    ],
+  );
+  assert.deepEqual(
+    hidden(McpRequestFinishedSchema, (value) => endedRequest({ end: { case: 'finished', value } })),
+    [
+      'timings',
+      'task', // the state says that the server works on its own
+      'resultJson', // the caller has it
+      'resultSizeBytes',
+    ],
+  );
   const argument = (one: MessageShape<typeof McpPromptArgumentSchema>): unknown =>
     shown.promptTemplate(create(McpPromptSchema, { arguments: [one] }));
   assert.deepEqual(hidden(McpPromptArgumentSchema, argument), []);
@@ -87,35 +119,4 @@ test('counters of a connection are numbers', () => {
     Object.keys(counters),
     field.fields.map(({ localName }) => localName),
   );
-});
-
-test('a tool that is for views alone says so, and an agent keeps it from its model', async () => {
-  newEditor().extensions.set('some.body', {});
-  const schema = { definitionJson: '{"inputSchema":{"type":"object"}}', policy: ApprovalPolicy.ASK };
-  const tools = [
-    create(ToolSchema, { ...schema, server: 's', name: 'all' }),
-    create(ToolSchema, { ...schema, server: 's', name: 'view', hiddenFromModels: true, uiResourceUri: 'ui://s/v' }),
-    create(ToolSchema, { ...schema, server: 's', name: 'model', hiddenFromApps: true }),
-    create(ToolSchema, { ...schema, server: 's', name: 'denied', policy: ApprovalPolicy.DENY }),
-  ];
-  const mcphub = createApi({
-    hub: () => ({ servers: { listTools: () => Promise.resolve({ tools }) } }) as unknown as Hub,
-    ready: () => Promise.resolve(),
-    watcher: { listen: () => () => undefined },
-  } as unknown as ConnectionWorld).connect({ id: 'some.body', packageJSON: {} });
-  assert.deepEqual(
-    (await mcphub.listTools()).map((t) => [t.name, t.hiddenFromModels, t.hiddenFromApps, t.uiResourceUri]),
-    [
-      ['all', false, false, ''],
-      ['view', true, false, 'ui://s/v'],
-      ['model', false, true, ''],
-      ['denied', false, false, ''],
-    ],
-  );
-  const agent = new Servers(mcphub, () => undefined);
-  assert.deepEqual(
-    (await agent.describe()).map(({ name }) => name),
-    ['s/all', 's/model'],
-  );
-  agent.dispose();
 });

@@ -1,7 +1,11 @@
-// The extension's own window. It receives everything, whether a page is open or not, and sends the answers that are
-// given outside a page.
-import { PromptKind, type ApprovalScope } from '@mcphub/host';
-import type { AttachResponse, Hub, HubWindow, Reply } from '@mcphub/host';
+// The host's own window. It receives everything, whether a page is open or not, and sends the answers that are given
+// outside a page.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { asHubError, HubError } from '../failure.js';
+import type { AttachResponse, HelloSchema, Reply } from '../gen/mcphub/v1/editor_pb.js';
+import type { ApprovalScope } from '../gen/mcphub/v1/prompt_pb.js';
+import type { Hub } from '../hub.js';
+import type { HubWindow } from '../window.js';
 import { lost, missed, nothing, transition, type Change, type Standing } from './standing.js';
 
 export interface Root {
@@ -9,22 +13,8 @@ export interface Root {
   readonly name: string;
 }
 
-/**
- * All kinds of prompts. For a kind that the extension cannot ask itself, it asks the user to open the page. So no
- * question is refused for lack of a window.
- */
-export const everyKind: readonly PromptKind[] = [
-  PromptKind.TOOL_APPROVAL,
-  PromptKind.SAMPLING,
-  PromptKind.ELICITATION_FORM,
-  PromptKind.ELICITATION_URL,
-  PromptKind.SIGN_IN,
-  PromptKind.SERVER_LAUNCH,
-  PromptKind.CONFIG_INPUT,
-];
-
-/** The client capability that says that views (MCP Apps) are shown. */
-const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
+/** What the window says of itself, beside its folders. */
+export type WindowHello = Omit<MessageInitShape<typeof HelloSchema>, 'roots' | '$typeName' | '$unknown'>;
 
 type RequestInit = Parameters<HubWindow['send']>[0];
 
@@ -50,6 +40,8 @@ export interface WatcherListener {
   event?(event: AttachResponse): void;
   /** Is called for the messages of the stream alone, as they come. */
   read?(message: AttachResponse): void;
+  /** The window has ended for good, other than by close. */
+  ended?(error: HubError): void;
 }
 
 /** Follows one hub after the other. close ends it and waits for its reading loop. */
@@ -61,16 +53,24 @@ export class WatcherWindow {
   #roots: readonly Root[];
   #lost = false; // true until the next welcome: messages that are still read come from a hub that is gone
   readonly #listenerFailed: (error: unknown) => void;
-  readonly #extensions: string;
+  readonly #hello: WindowHello;
+  readonly #notRunning: string;
+  #failure: HubError | undefined;
 
   /**
-   * `listenerFailed` is called for listeners that throw: some belong to other extensions, and none of them may end the
-   * reading. `views` is whether servers are told that views of tools (MCP Apps) are shown.
+   * `listenerFailed` is called for listeners that throw: some belong to others, and none of them may end the reading.
+   * `notRunning` is the text of the error of what is called before there is a hub.
    */
-  constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void, views = true) {
+  constructor(
+    hello: WindowHello,
+    roots: readonly Root[],
+    listenerFailed: (error: unknown) => void,
+    notRunning = 'There is no hub: start it.',
+  ) {
+    this.#hello = hello;
     this.#roots = roots;
-    this.#extensions = views ? appsExtension : '';
     this.#listenerFailed = listenerFailed;
+    this.#notRunning = notRunning;
   }
 
   get standing(): Standing {
@@ -85,17 +85,10 @@ export class WatcherWindow {
   /** Attaches to this hub, which may still be starting, and forgets the state of the last one. */
   follow(hub: Hub): void {
     const before = this.#window;
-    const window = hub.window({
-      title: 'editor',
-      promptKinds: [...everyKind],
-      roots: this.#rootInits(),
-      maxProgressRate: 4,
-      // The page shows views and can be opened at any time. If this were declared later, idle servers would be
-      // connected again.
-      extensionsJson: this.#extensions,
-      maxHistory: 1000, // for the tree of the history, and for how requests ended while the stream was broken
-    });
+    // The history is also for how requests ended while the stream was broken.
+    const window = hub.window({ maxHistory: 1000, ...this.#hello, roots: this.#rootInits() });
     this.#window = window;
+    this.#failure = undefined;
     this.#forget();
     const previous = this.#reading;
     this.#reading = (async () => {
@@ -139,9 +132,19 @@ export class WatcherWindow {
 
   #followed(): HubWindow {
     if (this.#window === undefined) {
-      throw new Error('McpHub is not running. Start it with the command “McpHub: Restart McpHub”.');
+      throw new HubError('unavailable', 'HUB_NOT_READY', this.#notRunning);
     }
     return this.#window;
+  }
+
+  /** Why the window on the present hub has ended for good; undefined if it has not. */
+  get failure(): HubError | undefined {
+    return this.#failure;
+  }
+
+  /** The id of the window; '' while there is none. */
+  get windowId(): string {
+    return this.#window?.windowId ?? '';
   }
 
   async close(): Promise<void> {
@@ -169,10 +172,13 @@ export class WatcherWindow {
         }
         this.#tell((listener) => listener.event?.(response));
       }
-    } catch {
-      // The hub failed for good. The status bar shows its state; here only its prompts are closed.
+    } catch (error) {
+      // The hub failed for good. Who shows its state says so; here its prompts are closed.
       if (window === this.#window) {
+        const failure = asHubError(error);
+        this.#failure = failure;
         this.hubLost();
+        this.#tell((listener) => listener.ended?.(failure));
       }
     }
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CancelDelivery, PromptCause, RequestState, ServerState } from '@mcphub/host';
-import type { AttachResponse, Prompt, Request, Server } from '@mcphub/host';
-import { lost, missed, nothing, runningRequests, transition, type Standing } from '../src/hub/standing.js';
+import { CancelDelivery, PromptCause, RequestState, ServerState } from '../dist/contract.js';
+import type { AttachResponse, Prompt, Request, Server } from '../dist/contract.js';
+import { lost, missed, nothing, runningRequests, transition, type Standing } from '../dist/contract.js';
 
 type Event = AttachResponse['event'];
 

@@ -1,0 +1,411 @@
+// The API over the real hub and the demo server: what an embedder does with it.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { hubOf } from '../dist/contract.js';
+import { createHub, HubError } from '../dist/index.js';
+import type { FormQuestion, HubSettings, McpEvent, MemoryServer, OwnedHub, QuestionHandlers } from '../dist/index.js';
+import { isAlive } from '../dist/liveness.js';
+import { failure, realBinary, stage } from './stage.js';
+import type { Stage } from './stage.js';
+
+/** A server in memory whose tools are called without a question, and which records what it hears. */
+function demo(s: Stage, more: Partial<MemoryServer> = {}): MemoryServer {
+  const args = ['demo-server', '--record', join(s.directory, 'record')];
+  return { name: 'demo', command: realBinary(), args, approvals: { '*': 'allow' }, ...more };
+}
+
+/** What the server has recorded. */
+function recorded(s: Stage): { event: string; tool?: string; reason?: string }[] {
+  const file = join(s.directory, 'record');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line) as { event: string });
+}
+
+function withDemo(s: Stage, settings: HubSettings = {}, more: Partial<MemoryServer> = {}): Promise<OwnedHub> {
+  return s.owned({ program: 'my-editor', servers: [demo(s, more)], ...settings });
+}
+
+/** Resolves with the first event for which something holds. */
+function first<T>(event: McpEvent<T>, holds: (event: T) => boolean): Promise<T> {
+  return new Promise((resolve) => {
+    const listening = event((one) => {
+      if (holds(one)) {
+        listening.dispose();
+        resolve(one);
+      }
+    });
+  });
+}
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+test('servers are known at once, and each change is told', async (t) => {
+  const hub = await withDemo(stage(t));
+  assert.deepEqual(
+    hub.servers.map(({ name, source, state, configFile }) => [name, source, state, configFile]),
+    [['demo', 'host', 'stopped', 'my-editor (in memory)']],
+  );
+  const ready = first(hub.onDidChangeServers, () => hub.servers[0]?.state === 'ready');
+  assert.equal((await hub.startServer('demo')).state, 'ready');
+  assert.deepEqual(await ready, { added: [], changed: ['demo'], removed: [] });
+});
+
+test('a tool is called by its own name and by that for models, with progress, and its result as a text for a model', async (t) => {
+  const hub = await withDemo(stage(t));
+  const tools = await hub.tools('demo');
+  assert.equal(tools.find(({ name }) => name === 'echo')?.policy, 'allow');
+  const models = await hub.modelTools();
+  const echo = models.tools.find(({ tool }) => tool === 'echo');
+  assert.match(echo?.name ?? '', /^[a-zA-Z_][a-zA-Z0-9_-]{0,62}$/);
+  assert.equal((echo?.inputSchema as { type: string }).type, 'object');
+  const [found] = await hub.searchTools('echo text');
+  assert.equal(found?.name, echo?.name);
+  const byName = await hub.callTool({ server: 'demo', tool: 'echo', arguments: { text: 'one' } });
+  const byModel = await hub.callTool({ tool: echo?.name ?? '', arguments: '{"text":"two"}', view: { maxTokens: 200 } });
+  assert.deepEqual([textOf(byName.result), byModel.view?.text], ['one', 'two']);
+  const long = 'x'.repeat(10_000);
+  const { view } = await hub.callTool({
+    server: 'demo',
+    tool: 'echo',
+    arguments: { text: long },
+    view: { maxTokens: 200 },
+  });
+  assert.equal(view?.cut, true);
+  const { text, size, nextOffset } = await hub.readResult(view.resultId, { offset: 1 });
+  assert.deepEqual([text, size, nextOffset], [long.slice(1), 10_000, 0]);
+  const steps: number[] = [];
+  await hub.callTool({
+    server: 'demo',
+    tool: 'sleep',
+    arguments: { seconds: 0.3, steps: 3 },
+    onProgress: ({ progress, total }) => steps.push(progress, total ?? 0),
+  });
+  assert.ok(steps.length >= 2 && steps.at(-1) === 3, steps.join());
+});
+
+test('an abort reaches the server with its reason, and is in the history', async (t) => {
+  const s = stage(t);
+  const hub = await withDemo(s);
+  const stop = new AbortController();
+  const ended = first(hub.onDidChangeRequests, ({ requestId, state }) => requestId === 'mine' && state === 'cancelled');
+  const call = failure(
+    hub.callTool({
+      server: 'demo',
+      tool: 'sleep',
+      arguments: { seconds: 60, steps: 600 },
+      requestId: 'mine',
+      signal: stop.signal,
+      onProgress: () => stop.abort('seen enough'),
+    }),
+  );
+  const error = await call;
+  assert.deepEqual([error.code, error.reason, error.cause], ['cancelled', 'CANCELLED', 'seen enough']);
+  await ended;
+  const request = hub.history.find(({ requestId }) => requestId === 'mine');
+  assert.deepEqual(
+    [request?.tool, request?.caller, request?.cancellation?.origin, request?.cancellation?.reason],
+    ['sleep', 'my-editor', 'host', 'seen enough'],
+  );
+  await hub.stopServer('demo');
+  assert.equal(recorded(s).find(({ event }) => event === 'cancel_received')?.reason, 'seen enough');
+});
+
+test('requests are cancelled by their label, by their id, and all at once', async (t) => {
+  const hub = await withDemo(stage(t));
+  const running = (requestId: string) =>
+    first(hub.onDidChangeRequests, (r) => r.requestId === requestId && r.state === 'running');
+  const call = (requestId: string, label: string): Promise<HubError> =>
+    failure(hub.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 600 }, requestId, label }));
+  const runs = Promise.all(['a', 'b', 'c', 'd'].map(running));
+  const calls = [call('a', 'task'), call('b', 'task'), call('c', ''), call('d', '')];
+  await runs;
+  assert.deepEqual(hub.requests.map(({ requestId, label }) => [requestId, label]).sort(), [
+    ['a', 'task'],
+    ['b', 'task'],
+    ['c', ''],
+    ['d', ''],
+  ]);
+  assert.deepEqual((await hub.cancelRequests({ label: 'task' }, 'the task is over')).sort(), ['a', 'b']);
+  assert.equal(await hub.cancel('c', 'not this one'), 'cancelling');
+  assert.deepEqual(await hub.cancelRequests({ all: true }, 'stop'), ['d']);
+  assert.deepEqual(
+    (await Promise.all(calls)).map(({ metadata }) => metadata['cancel_reason']),
+    ['the task is over', 'the task is over', 'not this one', 'stop'],
+  );
+  assert.equal(await hub.cancel('c'), 'already_finished');
+  assert.equal(await hub.cancel('nobody'), 'unknown');
+});
+
+test('a form of a server is answered, after an answer that does not fit, and sampling by a model of the host', async (t) => {
+  const refused: (string | undefined)[] = [];
+  const questions: QuestionHandlers = {
+    form: (question) => {
+      refused.push(question.refused?.message);
+      return { action: 'accept', content: question.refused === undefined ? {} : { name: 'Ada' } };
+    },
+    sampling: ({ request }) => {
+      const { messages } = request as { messages: { content: { text: string } }[] };
+      const text = `${messages[0]?.content.text.length} letters`;
+      return { action: 'accept', result: { role: 'assistant', content: { type: 'text', text }, model: 'mine' } };
+    },
+  };
+  const s = stage(t);
+  for (const era of ['legacy', 'modern'] as const) {
+    const hub = await withDemo(s, { questions }, { era });
+    refused.length = 0;
+    assert.equal(textOf((await hub.callTool({ server: 'demo', tool: 'ask_name' })).result), 'Hello, Ada!');
+    assert.deepEqual([refused.length, refused[0]], [2, undefined]);
+    assert.match(refused[1] ?? '', /name/);
+    const { result } = await hub.callTool({ server: 'demo', tool: 'summarize', arguments: { text: 'abc' } });
+    assert.equal(textOf(result), '3 letters (by mine)');
+    await hub.close();
+  }
+});
+
+test('a question that its server withdraws is taken back with the reason, and an answer that comes late harms nobody', async (t) => {
+  const asked: FormQuestion[] = [];
+  let answer: (name: string) => void = () => undefined;
+  const questions: QuestionHandlers = {
+    form: (question) => {
+      asked.push(question);
+      return new Promise((resolve) => {
+        answer = (name) => resolve({ action: 'accept', content: { name } });
+      });
+    },
+  };
+  const errors: unknown[] = [];
+  const hub = await withDemo(stage(t), { questions, onError: (error) => errors.push(error) }, { era: 'legacy' });
+  const { result } = await hub.callTool({
+    server: 'demo',
+    tool: 'ask_then_withdraw',
+    arguments: { after_ms: 100, reason: 'I know it now' },
+  });
+  assert.match(textOf(result), /withdrew its question/);
+  const [question] = asked;
+  assert.equal(question?.message, 'What is your name?');
+  if (!question.signal.aborted) {
+    await once(question.signal, 'abort'); // it comes on another connection than the result
+  }
+  const reason: unknown = question.signal.reason;
+  assert.ok(reason instanceof HubError);
+  assert.deepEqual([reason.reason, reason.message], ['WITHDRAWN', 'I know it now']);
+  answer('late');
+  assert.equal(textOf((await hub.callTool({ server: 'demo', tool: 'echo', arguments: { text: 'on' } })).result), 'on');
+  assert.deepEqual(errors, []);
+});
+
+test('an approval is asked for, unless the host has asked itself; where nobody can be asked, that is said', async (t) => {
+  const asked: string[] = [];
+  const questions: QuestionHandlers = {
+    approval: ({ tool, argumentsJson }) => {
+      asked.push(`${tool} ${argumentsJson}`);
+      return { action: 'decline', reason: 'not today' };
+    },
+  };
+  const call = { server: 'demo', tool: 'echo', arguments: { text: 'x' } };
+  const asking = { approvals: { '*': 'ask', 'crash': 'deny' } } as const;
+  const s = stage(t);
+  const hub = await withDemo(s, { questions }, asking);
+  const denied = await failure(hub.callTool(call));
+  assert.deepEqual([denied.reason, asked], ['DENIED_BY_USER', ['echo {"text":"x"}']]);
+  assert.match(denied.message, /not today/);
+  assert.equal((await hub.callTool({ ...call, preapproved: true })).isError, false);
+  await hub.close();
+
+  const itself = await withDemo(s, { approvals: 'host' }, asking);
+  assert.equal((await itself.callTool(call)).isError, false);
+  assert.equal((await failure(itself.callTool({ server: 'demo', tool: 'crash' }))).reason, 'DENIED_BY_POLICY');
+  await itself.close();
+
+  const alone = await withDemo(s, {}, asking);
+  const nobody = await failure(alone.callTool(call));
+  assert.deepEqual([nobody.code, nobody.reason], ['failed_precondition', 'NO_APPROVER']);
+});
+
+test('servers in memory stand beside those of files, start without a question, and can be replaced', async (t) => {
+  const s = stage(t);
+  const file = join(s.directory, 'mcp.json');
+  const entry = { command: realBinary(), args: ['demo-server'] };
+  writeFileSync(file, JSON.stringify({ mcpServers: { filed: { ...entry, timeouts: { total: '90s' } } } }));
+  const launched: string[] = [];
+  const hub = await s.owned({
+    program: 'my-editor',
+    files: [file],
+    servers: [demo(s)],
+    questions: {
+      launch: ({ server, args }) => {
+        launched.push(`${server} ${args.join(' ')}`);
+        return { action: 'decline' };
+      },
+    },
+  });
+  const names = (): unknown => hub.servers.map(({ name, source }) => `${name} ${source}`);
+  assert.deepEqual(names(), ['filed workspace', 'demo host']);
+  assert.equal((await hub.startServer('demo')).state, 'ready');
+  assert.deepEqual(launched, []);
+  assert.equal((await failure(hub.startServer('filed'))).reason, 'LAUNCH_DECLINED');
+  assert.deepEqual(launched, ['filed demo-server']);
+  assert.deepEqual((await hub.serverSettings('filed')).timeouts, { totalMs: 90_000 });
+
+  const changed = first(hub.onDidChangeServers, ({ added }) => added.includes('two'));
+  const second = demo(s, { name: 'two', enabled: false, timeouts: { idleMs: 1500, totalMs: 0 } });
+  assert.deepEqual(await hub.setServers([demo(s), second]), { problems: [], stopped: [] });
+  assert.deepEqual(
+    names(),
+    ['filed workspace', 'demo host', 'two host'],
+    'the lists show it when the promise resolves',
+  );
+  await changed;
+  assert.deepEqual(
+    hub.servers.map(({ state }) => state),
+    ['failed', 'ready', 'disabled'],
+  );
+  const { configFile, enabled, timeouts, approvals } = await hub.serverSettings('two');
+  assert.deepEqual(
+    { configFile, enabled, timeouts, approvals },
+    {
+      configFile: 'my-editor (in memory)',
+      enabled: false,
+      timeouts: { idleMs: 1500, totalMs: 0 },
+      approvals: { '*': 'allow' },
+    },
+  );
+  assert.deepEqual(
+    (await hub.configFiles()).map(({ path, source }) => [path, source]),
+    [
+      [file, 'workspace'],
+      ['my-editor (in memory)', 'host'],
+    ],
+  );
+  assert.deepEqual((await hub.setServers([])).stopped, ['demo']);
+  await hub.setFiles([]);
+  assert.deepEqual(names(), [], 'no files are not the files of before');
+  const twice = await failure(hub.setServers([demo(s), demo(s)]));
+  assert.deepEqual([twice.code, twice.reason], ['invalid_argument', 'INVALID_REQUEST']);
+  const broken = await hub.setServers([{ name: 'empty' }]);
+  assert.deepEqual(
+    broken.problems.map(({ server, fatal }) => [server, fatal]),
+    [['empty', true]],
+  );
+});
+
+test('folders are the roots of servers', async (t) => {
+  const s = stage(t);
+  const hub = await withDemo(s, {}, { era: 'legacy' });
+  hub.setFolders([s.directory]);
+  const { result } = await hub.callTool({ server: 'demo', tool: 'list_roots' });
+  assert.equal(textOf(result), `1 roots\n${pathToFileURL(s.directory).href}`);
+});
+
+test('resources, prompts and completions are there, and their changes are told', async (t) => {
+  const offers = { name: 'offers', command: process.execPath, args: [join(import.meta.dirname, 'offerserver.js')] };
+  const hub = await stage(t).owned({ servers: [offers] });
+  assert.deepEqual(
+    (await hub.resources('offers')).map(({ uri }) => uri),
+    ['note://1'],
+  );
+  assert.deepEqual(
+    (await hub.resourceTemplates('offers')).map(({ uriTemplate }) => uriTemplate),
+    ['note://{id}'],
+  );
+  assert.deepEqual(
+    (await hub.prompts('offers')).map(({ name }) => name),
+    ['greet'],
+  );
+  const { result } = await hub.readResource({ server: 'offers', uri: 'note://1' });
+  assert.deepEqual(result, { contents: [{ uri: 'note://1', text: 'the note' }] });
+  const completed = { server: 'offers', of: { prompt: 'greet' }, argument: 'who', value: 'a' };
+  assert.deepEqual(await hub.complete(completed), ['a1']);
+  const missing = await failure(hub.readResource({ server: 'offers', uri: 'note://none' }));
+  assert.deepEqual([missing.code, missing.mcpError?.code], ['mcp_error', -32601]);
+
+  const watching = await hub.watchResource('offers', 'note://1');
+  const told = Promise.all([
+    first(hub.onDidUpdateResource, () => true),
+    first(hub.onDidChangeResources, () => true),
+    first(hub.onDidChangePrompts, () => true),
+    first(hub.onDidLog, ({ level }) => level === 'warning'),
+  ]);
+  await hub.getPrompt({ server: 'offers', name: 'greet', arguments: { who: 'you' } });
+  assert.deepEqual(await told, [
+    { server: 'offers', uri: 'note://1' },
+    { server: 'offers' },
+    { server: 'offers' },
+    { server: 'offers', level: 'warning', logger: '', dataJson: '"filled"' },
+  ]);
+  watching.dispose();
+});
+
+test('a hub that dies is started anew with its config and its window; what ran has failed', async (t) => {
+  const hub = await withDemo(stage(t), { restart: { firstDelayMs: 1 } });
+  const running = first(hub.onDidChangeRequests, ({ tool, state }) => tool === 'sleep' && state === 'running');
+  const call = failure(hub.callTool({ server: 'demo', tool: 'sleep', arguments: { seconds: 600 } }));
+  await running;
+  const pid = hubOf(hub).processId;
+  assert.ok(pid !== undefined);
+  const lost = first(hub.onDidChangeState, ({ state }) => state === 'restarting');
+  process.kill(pid, 'SIGKILL');
+  assert.equal((await call).reason, 'HUB_DIED');
+  await lost;
+  await hub.ready();
+  assert.deepEqual(
+    hub.servers.map(({ name, state }) => [name, state]),
+    [['demo', 'stopped']],
+  );
+  assert.equal(
+    textOf((await hub.callTool({ server: 'demo', tool: 'echo', arguments: { text: 'again' } })).result),
+    'again',
+  );
+  await hub.restart('to be tested');
+  assert.deepEqual(
+    hub.servers.map(({ name }) => name),
+    ['demo'],
+  );
+});
+
+test('after its close nothing of a hub is left, and every method says so', async (t) => {
+  let asked: FormQuestion | undefined;
+  const questions: QuestionHandlers = {
+    form: (question) => {
+      asked = question;
+      return new Promise(() => undefined);
+    },
+  };
+  const s = stage(t);
+  const hub = await withDemo(s, { questions }, { era: 'legacy' });
+  const pid = hubOf(hub).processId ?? 0;
+  const opened = first(hub.onDidChangeQuestions, ({ open }) => open);
+  const call = failure(hub.callTool({ server: 'demo', tool: 'ask_name' }));
+  const { questionId, kind } = await opened;
+  assert.deepEqual([kind, hub.questions.map((one) => one.questionId)], ['form', [questionId]]);
+  assert.equal((await failure(hubOf(hub).requests.cancelRequest({ requestId: '' }))).code, 'invalid_argument');
+  await hub.close('the editor ends');
+  assert.equal((await call).code, 'cancelled');
+  assert.equal((asked?.signal.reason as HubError).code, 'cancelled');
+  assert.deepEqual([hub.state, isAlive(pid), s.sockets()], ['stopped', false, []]);
+  assert.deepEqual([hub.servers, hub.requests, hub.questions], [[], [], []]);
+  const methods: ((hub: OwnedHub) => Promise<unknown>)[] = [
+    (one) => one.ready(),
+    (one) => one.tools(),
+    (one) => one.callTool({ server: 'demo', tool: 'echo' }),
+    (one) => one.setServers([]),
+    (one) => one.restart(),
+  ];
+  for (const method of methods) {
+    assert.equal((await failure(method(hub))).reason, 'STOPPED');
+  }
+  await hub.close();
+});
+
+test('a hub that cannot be started leaves nothing, and says what to do', async (t) => {
+  const s = stage(t);
+  const error = await failure(createHub({ binary: '/no/such/mcphub' }));
+  assert.deepEqual([error.code, error.reason], ['not_found', 'BINARY_NOT_FOUND']);
+  const wrong = { servers: [demo(s, { timeouts: { totalMs: -1 } })] };
+  assert.equal((await failure(createHub({ binary: realBinary(), ...wrong }))).code, 'invalid_argument');
+  assert.deepEqual(s.sockets(), []);
+});
