@@ -27,6 +27,9 @@ export { ViewFrames } from './viewframes.js';
 export { pageJson } from './pagevoice.js';
 export type { PageEnd } from './pagevoice.js';
 export type { CallOptions } from './transport.js';
+// How a message is given to a method or a stream, and what comes back.
+export { create } from '@bufbuild/protobuf';
+export type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 export type { Client } from './client.js';
 // What the page and the extension show alike, for a host that draws questions itself.
 export { visible } from './visible.js';

@@ -7,7 +7,15 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { hubOf } from '../dist/contract.js';
 import { createHub, HubError } from '../dist/index.js';
-import type { FormQuestion, HubSettings, McpEvent, MemoryServer, OwnedHub, QuestionHandlers } from '../dist/index.js';
+import type {
+  FormQuestion,
+  HubSettings,
+  McpEvent,
+  MemoryServer,
+  OwnedHub,
+  PagePort,
+  QuestionHandlers,
+} from '../dist/index.js';
 import { isAlive } from '../dist/liveness.js';
 import { failure, realBinary, stage } from './stage.js';
 import type { Stage } from './stage.js';
@@ -408,4 +416,64 @@ test('a hub that cannot be started leaves nothing, and says what to do', async (
   const wrong = { servers: [demo(s, { timeouts: { totalMs: -1 } })] };
   assert.equal((await failure(createHub({ binary: realBinary(), ...wrong }))).code, 'invalid_argument');
   assert.deepEqual(s.sockets(), []);
+});
+
+test('of several changes of the config at once the last one counts', async (t) => {
+  const s = stage(t);
+  const hub = await s.owned();
+  const one = (name: string): MemoryServer[] => [demo(s, { name })];
+  await Promise.all([hub.setServers(one('a')), hub.setServers(one('b')), hub.setServers(one('c'))]);
+  assert.deepEqual(
+    hub.servers.map(({ name }) => name),
+    ['c'],
+  );
+  assert.deepEqual(
+    (await hubOf(hub).servers.listServers({})).servers.map(({ name }) => name),
+    ['c'],
+  );
+});
+
+test('a page answers what this program has no handler for, and has what it agreed to visit opened', async (t) => {
+  const visited: string[] = [];
+  const s = stage(t);
+  let hear: (message: unknown) => void = () => undefined;
+  const posted = new Set<(message: Record<string, unknown>) => void>();
+  const comes = (name: string): Promise<Record<string, unknown>> =>
+    new Promise((resolve) => {
+      const listener = (message: Record<string, unknown>): void => {
+        if (name in message) {
+          posted.delete(listener);
+          resolve(message[name] as Record<string, unknown>);
+        }
+      };
+      posted.add(listener);
+    });
+  const attached = comes('snapshot');
+  const opened = comes('promptOpened');
+  const greeted = comes('hubConnection');
+  const page: PagePort = {
+    post: (message) => [...posted].forEach((listener) => listener(message as Record<string, unknown>)),
+    onMessage: (listener) => {
+      hear = listener;
+      return () => undefined;
+    },
+  };
+  let open: () => void = () => undefined;
+  const visit = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const openUrl = (url: string): void => {
+    visited.push(url);
+    open();
+  };
+  const hub = await withDemo(s, { page, questions: { openUrl }, folders: [s.directory] }, { era: 'legacy' });
+  await greeted;
+  hear({ hello: { promptKinds: ['PROMPT_KIND_ELICITATION_URL'] } });
+  await attached;
+  const call = hub.callTool({ server: 'demo', tool: 'open_page', arguments: { url: 'https://example.com/a' } });
+  const { prompt } = (await opened) as { prompt: { promptId: string } };
+  hear({ messageId: '1', answerPrompt: { promptId: prompt.promptId, accept: {} } });
+  await visit;
+  assert.deepEqual(visited, ['https://example.com/a']);
+  assert.match(textOf((await call).result), /agreed to open/);
 });

@@ -68,6 +68,7 @@ class Owner {
   #servers: readonly MemoryServer[];
   #folders: readonly Root[];
   #read: Promise<unknown> = Promise.resolve(); // of the config, by the present hub
+  #applying: Promise<unknown> = Promise.resolve(); // the last reading that was asked for, whatever became of it
   #restarting: Promise<void> = Promise.resolve();
   #present = new AbortController(); // aborted when the state of the hub changes
 
@@ -240,8 +241,15 @@ class Owner {
     }
   }
 
-  /** Has the hub read the config, and waits until the lists show it. */
-  async #apply(): Promise<ConfigOutcome> {
+  /** Has the hub read the present config, after the readings that are under way. */
+  #apply(): Promise<ConfigOutcome> {
+    const applied = this.#applying.then(() => this.#applyNow());
+    this.#applying = applied.catch(() => undefined);
+    return applied;
+  }
+
+  /** Resolves when the lists show what has been read. */
+  async #applyNow(): Promise<ConfigOutcome> {
     const { signal } = this.#present;
     await until(this.#watcher, () => this.#watcher.standing.known, signal);
     const sources = configSources(this.#memory, this.#files, this.#servers);
