@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -68,8 +69,9 @@ func (r *release) binaryPackage(t target, files []file) {
 		"os": []string{t.platform}, "cpu": []string{t.arch}, "preferUnplugged": true}, files)
 }
 
-// hostPackage writes @mcphub/host as it was built, with the packages of the program as optional dependencies. The lock
-// file of the workspace does not contain them, since they are published together.
+// hostPackage writes @mcphub/host as it was built, with the .proto files of the contract, and with the packages of the
+// program as optional dependencies. The lock file of the workspace does not contain them, since they are published
+// together.
 func (r *release) hostPackage() {
 	home := filepath.Join(r.root, "editors", "host")
 	text := got(os.ReadFile(filepath.Join(home, "package.json")))
@@ -92,7 +94,13 @@ func (r *release) hostPackage() {
 		}
 		files = append(files, more...)
 	}
-	r.npm(scope+"/host", manifest, files)
+	r.npm(scope+"/host", manifest, append(files, r.contract()...))
+}
+
+// contract returns the .proto files, for hosts in languages for which there is no package.
+func (r *release) contract() []file {
+	all := got(below(r.root, "proto"))
+	return slices.DeleteFunc(all, func(f file) bool { return filepath.Ext(f.name) != ".proto" })
 }
 
 // apiPackage writes @mcphub/vscode-api: the types of the API for other VS Code extensions, without code.

@@ -5,11 +5,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
 // TestConditionsKeepTheirOrder: a resolver takes the first condition of "exports" that matches, so "types" must come
-// before "default".
+// before "default". The package has the .proto files of the contract, too.
 func TestConditionsKeepTheirOrder(t *testing.T) {
 	r := release{version: testVersion, root: t.TempDir(), out: t.TempDir()}
 	real, err := os.ReadFile("../../editors/host/package.json")
@@ -17,7 +18,8 @@ func TestConditionsKeepTheirOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"LICENSE": "", "editors/host/README.md": "",
-		"editors/host/dist/index.js": "", "editors/host/package.json": string(real)} {
+		"editors/host/dist/index.js": "", "editors/host/package.json": string(real),
+		"proto/mcphub/v1/hub.proto": "", "proto/mcphub/v1/hub.pb.go": ""} {
 		path := filepath.Join(r.root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -34,6 +36,13 @@ func TestConditionsKeepTheirOrder(t *testing.T) {
 	}
 	if !regexp.MustCompile(`"types": "[^"]*",\s*"default":`).Match(text) {
 		t.Errorf("the conditions are in another order:\n%s", text)
+	}
+	list, err := exec.Command("tar", "-tzf", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(list), "package/proto/mcphub/v1/hub.proto\n") || strings.Contains(string(list), ".pb.go") {
+		t.Errorf("the contract is not in the package as it should be:\n%s", list)
 	}
 }
 
