@@ -26,6 +26,8 @@ export type { Answers, HubWindow } from './window.js';
 export { ViewFrames } from './viewframes.js';
 export { pageJson } from './pagevoice.js';
 export type { PageEnd } from './pagevoice.js';
+export { proxyEnvironment } from './proxy.js';
+export type { ProxySetting } from './proxy.js';
 export type { CallOptions } from './transport.js';
 // How a message is given to a method or a stream, and what comes back.
 export { create } from '@bufbuild/protobuf';

@@ -8,6 +8,7 @@ export type * from './api/hubsettings.js';
 export type * from './api/question.js';
 export type { HubLog, HubLogLevel } from './logs.js';
 export type { PatienceOptions } from './patience.js';
+export type { ProxySetting } from './proxy.js';
 export type { HubState } from './hubstate.js';
 // What the page and the extension show alike, for a host that draws questions itself.
 export { visible } from './visible.js';

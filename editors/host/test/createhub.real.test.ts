@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -476,4 +478,25 @@ test('a page answers what this program has no handler for, and has what it agree
   await visit;
   assert.deepEqual(visited, ['https://example.com/a']);
   assert.match(textOf((await call).result), /agreed to open/);
+});
+
+test('a hub goes through the proxy that its host names', async (t) => {
+  const heard: string[] = [];
+  const proxy = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (data) => {
+      heard.push(data.toString().split('\r\n')[0] ?? '');
+      socket.end('HTTP/1.1 503 Service Unavailable\r\n\r\n');
+    });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const hub = await stage(t).owned({
+    proxy: { url: `http://127.0.0.1:${port}` },
+    servers: [{ name: 'far', url: 'https://far.example.com/mcp', transport: 'streamable_http' }],
+  });
+  await failure(hub.startServer('far'));
+  assert.ok(heard.includes('CONNECT far.example.com:443 HTTP/1.1'), heard.join('\n'));
 });

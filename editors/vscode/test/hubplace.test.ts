@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { graceMilliseconds, graceSeconds, startEnvironment } from '../src/hub/hubplace.js';
+import { graceMilliseconds, graceSeconds, proxyOf, startEnvironment } from '../src/hub/hubplace.js';
 
 test('the hub hears of a start from a desktop, and of no other', () => {
   const desktop = { MCPHUB_DESKTOP: '1' };
@@ -30,5 +30,18 @@ test('a window is waited for as long as the user says; else longer for one whose
   for (const [setting, remote, milliseconds] of rows) {
     const told = `${JSON.stringify(setting)} ${remote ? 'on another machine' : 'here'}`;
     assert.equal(graceMilliseconds(graceSeconds(setting, remote)), milliseconds, told);
+  }
+});
+
+test("the editor's proxy is that of the hub, unless the editor names none or is told to use none", () => {
+  const of = (http: Readonly<Record<string, unknown>>) => proxyOf((name) => http[name]);
+  const url = 'http://proxy.example.com:8080';
+  assert.deepEqual(of({ proxy: ` ${url} `, noProxy: ['localhost', 7], proxySupport: 'override' }), {
+    url,
+    except: ['localhost'],
+  });
+  assert.deepEqual(of({ proxy: url }), { url, except: [] });
+  for (const none of [{}, { proxy: '' }, { proxy: 7 }, { proxy: url, proxySupport: 'off' }]) {
+    assert.equal(of(none), undefined, JSON.stringify(none));
   }
 });

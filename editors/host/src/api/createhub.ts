@@ -3,6 +3,7 @@ import { parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HubError, asHubError } from '../failure.js';
 import { Hub } from '../hub.js';
+import { proxyEnvironment } from '../proxy.js';
 import { becomes } from '../source.js';
 import type { Relay } from '../options.js';
 import { Asking, kindsOf } from './asking.js';
@@ -295,11 +296,11 @@ class Owner {
 }
 
 function processOptions(settings: HubSettings, program: string): ConstructorParameters<typeof Hub>[0] {
-  const { binary, env, cwd, restart, startTimeoutMs, stopTimeoutMs, onLog } = settings;
+  const { binary, proxy, env, cwd, restart, startTimeoutMs, stopTimeoutMs, onLog } = settings;
   return {
     program,
     ...(binary !== undefined && { binary }),
-    ...(env !== undefined && { env }),
+    env: { ...(proxy && proxyEnvironment(proxy)), ...env },
     ...(cwd !== undefined && { cwd }),
     ...(restart !== undefined && { restart }),
     ...(startTimeoutMs !== undefined && { startTimeoutMs }),

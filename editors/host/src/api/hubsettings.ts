@@ -2,6 +2,7 @@
 import type { HubLog } from '../logs.js';
 import type { PatienceOptions } from '../patience.js';
 import type { HubState } from '../hubstate.js';
+import type { ProxySetting } from '../proxy.js';
 import type {
   McpConfigProblem,
   McpEvent,
@@ -25,6 +26,11 @@ export interface HubSettings {
   readonly binary?: string;
   /** Variables that are added to this process's environment for the hub. docs/embedding.md lists those of the hub. */
   readonly env?: NodeJS.ProcessEnv;
+  /**
+   * The proxy of the hub, and of its servers that do not set their own. Default: that of the environment. `env` takes
+   * precedence.
+   */
+  readonly proxy?: ProxySetting;
   /** The working directory of the hub, to which relative paths of files refer. Default: that of this process. */
   readonly cwd?: string;
 

@@ -1,6 +1,7 @@
 // The path of the hub's program, and the key under which a hub waits for the window to come back.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import type { ProxySetting } from '@mcphub/host/contract';
 
 /**
  * Returns the program of the setting, or the one of the extension. A relative path is resolved against the root of the
@@ -23,6 +24,19 @@ export function binaryPath(setting: string, extensionRoot: string, platform: Nod
 export function startEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
   const fromShell = platform === 'win32' || env['SHLVL'] !== undefined || env['VSCODE_CLI'] === '1';
   return fromShell ? {} : { MCPHUB_DESKTOP: '1' };
+}
+
+/**
+ * Returns the proxy of the editor's own settings (`http.proxy`, `http.noProxy`, `http.proxySupport`), or undefined if
+ * they name none: then that of the environment counts.
+ */
+export function proxyOf(read: (name: string) => unknown): ProxySetting | undefined {
+  const [url, except, support] = [read('proxy'), read('noProxy'), read('proxySupport')];
+  if (typeof url !== 'string' || url.trim() === '' || support === 'off') {
+    return undefined;
+  }
+  const named = Array.isArray(except) ? except.filter((host) => typeof host === 'string') : [];
+  return { url: url.trim(), except: named };
 }
 
 /**

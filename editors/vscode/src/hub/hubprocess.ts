@@ -2,9 +2,9 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { Hub } from '@mcphub/host/contract';
+import { Hub, proxyEnvironment } from '@mcphub/host/contract';
 import type { HubOptions, HubState } from '@mcphub/host/contract';
-import { binaryPath, graceMilliseconds, graceSeconds, keepKey, startEnvironment } from './hubplace.js';
+import { binaryPath, graceMilliseconds, graceSeconds, keepKey, proxyOf, startEnvironment } from './hubplace.js';
 import type { Output } from '../log/output.js';
 
 /**
@@ -169,7 +169,9 @@ export class HubProcess implements vscode.Disposable {
     const graceMs = graceMilliseconds(graceSeconds(grace, vscode.env.remoteName !== undefined));
     const { workspaceFolders, workspaceFile } = vscode.workspace;
     const { binary } = this;
-    const env = startEnvironment(process.env, process.platform);
+    const http = vscode.workspace.getConfiguration('http');
+    const proxy = proxyOf((name) => http.get<unknown>(name));
+    const env = { ...(proxy && proxyEnvironment(proxy)), ...startEnvironment(process.env, process.platform) };
     const options: HubOptions = { binary, program: vscode.env.appName, env, onLog: (log) => this.#output.hubSaid(log) };
     if (graceMs === 0) {
       return options;
