@@ -333,12 +333,15 @@ test('resources, prompts and completions are there, and their changes are told',
   const missing = await failure(hub.readResource({ server: 'offers', uri: 'note://none' }));
   assert.deepEqual([missing.code, missing.mcpError?.code], ['mcp_error', -32601]);
 
+  const logged = (text: string) => first(hub.onDidLog, ({ dataJson }) => dataJson === JSON.stringify(text));
+  const subscribed = logged('subscribed');
   const watching = await hub.watchResource('offers', 'note://1');
+  await subscribed;
   const told = Promise.all([
     first(hub.onDidUpdateResource, () => true),
     first(hub.onDidChangeResources, () => true),
     first(hub.onDidChangePrompts, () => true),
-    first(hub.onDidLog, ({ level }) => level === 'warning'),
+    logged('filled'),
   ]);
   await hub.getPrompt({ server: 'offers', name: 'greet', arguments: { who: 'you' } });
   assert.deepEqual(await told, [
@@ -347,6 +350,14 @@ test('resources, prompts and completions are there, and their changes are told',
     { server: 'offers' },
     { server: 'offers', level: 'warning', logger: '', dataJson: '"filled"' },
   ]);
+
+  // A hub that was started anew knows of no subscription.
+  const renewed = logged('subscribed');
+  await hub.restart('to be tested');
+  await renewed;
+  const again = first(hub.onDidUpdateResource, () => true);
+  await hub.getPrompt({ server: 'offers', name: 'greet', arguments: { who: 'you' } });
+  assert.deepEqual(await again, { server: 'offers', uri: 'note://1' });
   watching.dispose();
 });
 
@@ -415,8 +426,13 @@ test('a hub that cannot be started leaves nothing, and says what to do', async (
   const s = stage(t);
   const error = await failure(createHub({ binary: '/no/such/mcphub' }));
   assert.deepEqual([error.code, error.reason], ['not_found', 'BINARY_NOT_FOUND']);
-  const wrong = { servers: [demo(s, { timeouts: { totalMs: -1 } })] };
-  assert.equal((await failure(createHub({ binary: realBinary(), ...wrong }))).code, 'invalid_argument');
+  const wrong: HubSettings[] = [
+    { servers: [demo(s, { timeouts: { totalMs: -1 } })] },
+    { folders: ['file://elsewhere/%zz'] },
+  ];
+  for (const settings of wrong) {
+    assert.equal((await failure(createHub({ binary: realBinary(), ...settings }))).code, 'invalid_argument');
+  }
   assert.deepEqual(s.sockets(), []);
 });
 
@@ -424,7 +440,7 @@ test('of several changes of the config at once the last one counts', async (t) =
   const s = stage(t);
   const hub = await s.owned();
   const one = (name: string): MemoryServer[] => [demo(s, { name })];
-  await Promise.all([hub.setServers(one('a')), hub.setServers(one('b')), hub.setServers(one('c'))]);
+  await Promise.all([hub.setServers(one('a')), hub.setServers(one('b')), hub.setServers(one('c')), hub.setFiles([])]);
   assert.deepEqual(
     hub.servers.map(({ name }) => name),
     ['c'],

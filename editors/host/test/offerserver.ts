@@ -1,5 +1,5 @@
 // A server of revision 2025-06-18 on standard input and output with a resource, a template and a prompt. Whoever fills
-// its prompt has it say that its lists have changed.
+// its prompt has it say that its lists have changed, and its resource if that is subscribed to. It logs both.
 import { createInterface } from 'node:readline';
 
 interface Message {
@@ -37,6 +37,8 @@ function answer({ method, params }: Message): object {
   }
 }
 
+let watched = false;
+
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line) as Message;
   if (message.id === undefined) {
@@ -45,9 +47,15 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = message;
   const known = method !== 'server/discover' && params?.uri !== 'note://none';
   say(known ? { id, result: answer(message) } : { id, error: { code: -32601, message: 'there is none' } });
+  if (method === 'resources/subscribe') {
+    watched = true;
+    say({ method: 'notifications/message', params: { level: 'warning', data: 'subscribed' } });
+  }
   if (method === 'prompts/get') {
     say({ method: 'notifications/message', params: { level: 'warning', data: 'filled' } });
-    say({ method: 'notifications/resources/updated', params: { uri: 'note://1' } });
+    if (watched) {
+      say({ method: 'notifications/resources/updated', params: { uri: 'note://1' } });
+    }
     say({ method: 'notifications/resources/list_changed' });
     say({ method: 'notifications/prompts/list_changed' });
   }

@@ -155,7 +155,11 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const subscriptions = new Subscriptions(hub);
   context.subscriptions.push(
     mirror,
-    process.onDidChangeState(({ state }) => state === 'ready' && subscriptions.renew()),
+    process.onDidChangeState(({ state }) => {
+      if (state === 'ready') {
+        void ready().then(() => subscriptions.renew()); // a hub has no servers before it has read the config
+      }
+    }),
   );
   const mirrored = async (): Promise<void> => {
     const gone = new AbortController();

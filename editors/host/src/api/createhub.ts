@@ -1,6 +1,6 @@
 // Creates a hub that belongs to this program: its process, its config, a window that watches it, and the API over them.
-import { parse } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, parse } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { HubError, asHubError } from '../failure.js';
 import { Hub } from '../hub.js';
 import { proxyEnvironment } from '../proxy.js';
@@ -28,14 +28,15 @@ import { WatcherWindow, type Root } from './watcherwindow.js';
  * failed then, and nothing is repeated.
  */
 export async function createHub(settings: HubSettings = {}): Promise<OwnedHub> {
-  const owner = new Owner(settings);
+  let owner: Owner | undefined;
   try {
+    owner = new Owner(settings);
     await owner.start();
+    return owner.api;
   } catch (error) {
-    await owner.close('the hub could not be started');
+    await owner?.close('the hub could not be started');
     throw asHubError(error);
   }
-  return owner.api;
 }
 
 const hubs = new WeakMap<OwnedHub, Hub>();
@@ -121,12 +122,14 @@ class Owner {
       if (state === 'ready') {
         const again = this.#hub.generation > 1;
         this.#read = this.#apply();
-        this.#read.catch((error: unknown) => {
-          if (again && !this.#closing.signal.aborted) {
-            this.#report(asHubError(error));
-          }
-        });
-        this.#subscriptions.renew();
+        this.#read.then(
+          () => this.#subscriptions.renew(),
+          (error: unknown) => {
+            if (again && !this.#closing.signal.aborted) {
+              this.#report(asHubError(error));
+            }
+          },
+        );
       } else {
         this.#watcher.hubLost();
       }
@@ -162,8 +165,8 @@ class Owner {
     };
     const methods: Omit<OwnedHub, Exclude<keyof McpHub, 'serverSettings'> | keyof typeof state> = {
       onDidChangeState: this.#stateChanged.event,
-      setServers: (servers) => this.#changed({ files: this.#files, servers }),
-      setFiles: (files) => this.#changed({ files, servers: this.#servers }),
+      setServers: (servers) => this.#changed({ servers }),
+      setFiles: (files) => this.#changed({ files }),
       setFolders: (folders) => {
         this.#folders = folders.map(rootOf);
         this.#watcher.setRoots(this.#folders);
@@ -224,16 +227,20 @@ class Owner {
     await this.#read;
   }
 
-  async #changed(config: {
-    readonly files: readonly (string | ConfigFileSetting)[];
-    readonly servers: readonly MemoryServer[];
+  /** Changes a part of the config. Another part may be changed meanwhile. */
+  async #changed({
+    files,
+    servers,
+  }: {
+    readonly files?: readonly (string | ConfigFileSetting)[];
+    readonly servers?: readonly MemoryServer[];
   }): Promise<ConfigOutcome> {
     try {
-      configSources(this.#memory, config.files, config.servers);
+      configSources(this.#memory, files ?? [], servers ?? []); // throws for what is wrong in them
       await this.#ready().catch(() => undefined); // an earlier reading may have failed
       this.#closing.signal.throwIfAborted();
-      this.#files = config.files;
-      this.#servers = config.servers;
+      this.#files = files ?? this.#files;
+      this.#servers = servers ?? this.#servers;
       const read = this.#apply();
       this.#read = read;
       return await read;
@@ -310,8 +317,19 @@ function processOptions(settings: HubSettings, program: string): ConstructorPara
 }
 
 function rootOf(folder: string): Root {
-  const uri = folder.startsWith('file:') ? folder : pathToFileURL(folder).href;
-  return { uri, name: decodeURIComponent(new URL(uri).pathname.split('/').findLast((part) => part !== '') ?? uri) };
+  try {
+    const uri = folder.startsWith('file:') ? new URL(folder).href : pathToFileURL(folder).href;
+    return { uri, name: basename(fileURLToPath(uri)) };
+  } catch (error) {
+    throw new HubError(
+      'invalid_argument',
+      'INVALID_REQUEST',
+      `${JSON.stringify(folder)} is no folder of this machine.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 function warn(error: HubError): void {
