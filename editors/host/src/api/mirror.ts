@@ -62,10 +62,8 @@ export class Mirror implements Lists {
   readonly #stop: () => void;
   #history: readonly McpEndedRequest[] = [];
   #problems: readonly McpConfigProblem[] = [];
-  #before: { readonly servers: readonly McpServer[]; readonly requests: readonly McpRequest[] } = {
-    servers: [],
-    requests: [],
-  };
+  #serversBefore: readonly McpServer[] = [];
+  #requestsBefore: ReadonlyMap<string, Request> = new Map();
 
   /** `listenerFailed` is called for listeners that throw. */
   constructor(watcher: Pick<WatcherWindow, 'standing' | 'listen'>, listenerFailed: (error: unknown) => void) {
@@ -129,14 +127,16 @@ export class Mirror implements Lists {
     this.#emitters.forEach((one) => one.dispose());
   }
 
-  #changed({ servers, requests, opened = [], closed = [] }: Change, { known }: Standing): void {
-    const { servers: serversBefore, requests: requestsBefore } = this.#before;
-    this.#before = { servers: this.servers, requests: this.requests };
+  #changed({ servers, opened = [], closed = [] }: Change, { known, requests }: Standing): void {
+    const running = this.#requestsBefore;
+    this.#requestsBefore = requests; // its list is not made here: one is made of each event, and few are read
     if (!known) {
-      this.#lost(requests === true ? requestsBefore : []);
+      this.#lost([...running.values()].filter(({ requestId }) => !requests.has(requestId)));
     }
     if (servers === true) {
-      const change = difference(serversBefore, this.servers);
+      const before = this.#serversBefore;
+      this.#serversBefore = this.servers;
+      const change = difference(before, this.servers);
       if (change.added.length + change.changed.length + change.removed.length > 0) {
         this.#serversChanged.fire(change);
       }
@@ -152,10 +152,10 @@ export class Mirror implements Lists {
   }
 
   /** The hub is gone, and with it what it knew. Nobody tells how its requests have ended. */
-  #lost(requests: readonly McpRequest[]): void {
+  #lost(requests: readonly Request[]): void {
     this.#history = [];
     this.#setProblems([]);
-    requests.forEach((one) => this.#requestsChanged.fire(lostRequest(one)));
+    requests.forEach((one) => this.#requestsChanged.fire(lostRequest(this.#shownRequests.get(one))));
   }
 
   #event({ event, time }: AttachResponse): void {
