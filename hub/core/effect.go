@@ -184,7 +184,8 @@ type ServerShown struct {
 	Failures  int // in a row
 	NextStart time.Time
 	Consent   event.LaunchConsent
-	Removed   bool // it is in the config no longer
+	Removed   bool                 // it is in the config no longer
+	Refusal   *event.LaunchRefusal // by a managed policy; nil = none
 }
 
 // StartBegun: a start begins. It is a request of its own, which is made at once. Again says that it was planned.

@@ -23,6 +23,9 @@ type LaunchEntry struct {
 	Form  Form // as it was at the last look
 	Held  bool // a person has agreed to Form
 	Tools ToolRules
+	// Identity is what would be launched, for the managed policies; nil if there are none, or if it is not known. It does
+	// not change.
+	Identity *event.LaunchIdentity
 }
 
 // ToolRules is what an entry says of its tools. It does not change. No effect depends on it, so it is nil in a record
@@ -113,7 +116,7 @@ func (s *State) replaceEntry(sv *server) bool {
 func (s *State) consent(sv *server) event.LaunchConsent {
 	e := sv.launch.entry()
 	switch {
-	case e == nil || sv.entry.Broken || e.Form == Form{}:
+	case e == nil || sv.entry.Broken || sv.refusal != nil || e.Form == Form{}:
 		return 0
 	case sv.launch.asking > 0:
 		return event.LaunchAsking
@@ -128,6 +131,7 @@ func (s *State) consent(sv *server) event.LaunchConsent {
 // launchSeen notes what people have agreed to by now.
 func (s *State) launchSeen(sv *server, e *LaunchSeen) {
 	sv.launch.entries, sv.launch.holds = slices.Clone(e.Entries), e.AgreedHeld
+	s.judge(sv)
 	s.closeOutdatedForms(sv)
 	if !s.replaceEntry(sv) {
 		s.showNew(sv)

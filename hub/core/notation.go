@@ -81,6 +81,10 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 			text += "?" + hash
 		}
 		return text, true
+	case *event.LaunchRefusal:
+		return strconv.Quote(x.Rule), true
+	case event.LaunchPolicy: // how many rules it has
+		return n.number("File", x.From) + "(" + strconv.Itoa(len(x.Denied)) + "," + strconv.Itoa(len(x.Only)) + ")", true
 	case interface{ String() string }:
 		return x.String(), true
 	}

@@ -37,10 +37,11 @@ type server struct {
 	stale   bool // to be connected anew as soon as nothing uses it
 
 	supervision
-	launch launch
-	idle   idleness
-	due    time.Time   // when the timer fires; zero = it is not set
-	shown  ServerShown // what windows know
+	launch  launch
+	refusal *event.LaunchRefusal // by a managed policy; nil = none. It is not changed
+	idle    idleness
+	due     time.Time   // when the timer fires; zero = it is not set
+	shown   ServerShown // what windows know
 }
 
 // Entry is what the config says of a server, as far as it counts for its life.
@@ -77,7 +78,9 @@ const (
 )
 
 // usable reports whether the entry can be connected.
-func (sv *server) usable() bool { return !sv.removed && !sv.entry.Broken && sv.intent != intentOff }
+func (sv *server) usable() bool {
+	return !sv.removed && !sv.entry.Broken && sv.refusal == nil && sv.intent != intentOff
+}
 
 // mayStart reports whether a start may begin.
 func (sv *server) mayStart() bool { return sv.state.Rests() && sv.usable() && !sv.gaveUp }
@@ -101,7 +104,7 @@ func (sv *server) switchTo(off bool) {
 // rest sets the state of a server of which nothing runs.
 func (sv *server) rest() {
 	switch {
-	case sv.entry.Broken:
+	case sv.entry.Broken, sv.refusal != nil:
 		sv.state = event.ServerBroken
 	case sv.intent == intentOff:
 		sv.state = event.ServerDisabled
@@ -137,7 +140,7 @@ func (s *State) showNew(sv *server) {
 // serverShown returns the state of the server as windows see it.
 func (s *State) serverShown(sv *server) ServerShown {
 	return ServerShown{Server: sv.n, State: sv.state, Failures: sv.count(s.now), NextStart: sv.nextStart(),
-		Consent: s.consent(sv), Removed: sv.removed}
+		Consent: s.consent(sv), Removed: sv.removed, Refusal: sv.refusal}
 }
 
 // serverAdded registers an entry. If a removed server of the same name has not ended yet, the new one waits for that.
@@ -145,6 +148,7 @@ func (s *State) serverAdded(e *ServerAdded) {
 	sv := &server{n: e.Server, name: e.Name, entry: e.Entry}
 	sv.launch.take(e.Launch, e.Counts, false)
 	sv.switchTo(e.Entry.Disabled)
+	sv.refusal = s.refusalOf(sv)
 	sv.rest()
 	for _, before := range s.servers {
 		if before.name == sv.name && before.removed && before.successor == 0 {
@@ -163,6 +167,7 @@ func (s *State) configured(sv *server, e *ServerConfigured) {
 	old, was := sv.entry, sv.intent == intentOff
 	sv.entry = e.Entry
 	sv.launch.take(e.Launch, e.Counts, e.Relaunch)
+	s.judge(sv)
 	s.closeOutdatedForms(sv)
 	if old.Disabled != e.Entry.Disabled {
 		sv.switchTo(e.Entry.Disabled)
@@ -361,13 +366,14 @@ func (s *State) entrySettled(sv *server) {
 // Server is a copy of what is known of a server.
 type Server struct {
 	State      event.ServerState
-	Connection ConnectionNumber // the latest, 0 if there was none
-	Ready      time.Time        // when it became ready
-	Starting   bool             // a start is under way, or is being stopped
-	Wanted     bool             // somebody waits for the server, or the hub itself wants the start under way
-	Removed    bool             // it is in the config no longer
-	Broken     bool             // the entry cannot be used
-	Off        bool             // it is switched off
+	Connection ConnectionNumber     // the latest, 0 if there was none
+	Ready      time.Time            // when it became ready
+	Starting   bool                 // a start is under way, or is being stopped
+	Wanted     bool                 // somebody waits for the server, or the hub itself wants the start under way
+	Removed    bool                 // it is in the config no longer
+	Broken     bool                 // the entry cannot be used
+	Off        bool                 // it is switched off
+	Refusal    *event.LaunchRefusal // by a managed policy
 	GaveUp     bool
 	Halted     bool   // its end is no failure
 	Stops      uint64 // how often a stop was ordered
@@ -386,7 +392,8 @@ func (s *State) Server(n ServerNumber, at time.Time) Server {
 	}
 	return Server{State: sv.state, Connection: sv.connection, Ready: sv.ready, Starting: sv.starting,
 		Wanted: sv.wanted(), Removed: sv.removed, Broken: sv.entry.Broken, Off: sv.intent == intentOff,
-		GaveUp: sv.gaveUp, Halted: sv.halted, Stops: sv.stops, Failures: sv.count(at), NextStart: sv.nextStart(),
+		Refusal: sv.refusal,
+		GaveUp:  sv.gaveUp, Halted: sv.halted, Stops: sv.stops, Failures: sv.count(at), NextStart: sv.nextStart(),
 		Planned: sv.planned(), Users: sv.users, Waiters: len(sv.waiters)}
 }
 

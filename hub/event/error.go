@@ -67,6 +67,7 @@ const (
 	ReasonNotOffered       = "NOT_OFFERED"
 	ReasonServerGivenUp    = "SERVER_GIVEN_UP"
 	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
+	ReasonLaunchNotAllowed = "LAUNCH_NOT_ALLOWED"
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 	ReasonBoundExceeded    = "BOUND_EXCEEDED"
 	ReasonEraRefused       = "ERA_REFUSED"

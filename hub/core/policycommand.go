@@ -1,0 +1,78 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// isCommand reports whether a launch is that of a program with its arguments. A program that is named by a path is the
+// file that would be executed. One that is named without is found where the hub finds programs, and nowhere that the
+// entry or a folder chooses.
+func isCommand(want []string, id *event.LaunchIdentity) bool {
+	if len(want) == 0 || len(id.Loading) > 0 {
+		return false
+	}
+	if strings.ContainsAny(want[0], `/\`) {
+		if id.Program != want[0] {
+			return false
+		}
+	} else if id.Command != want[0] || id.Nearby != "" {
+		return false
+	}
+	args := want[1:]
+	if n := len(args); n > 0 && args[n-1] == "*" {
+		args = args[:n-1]
+		return len(id.Args) >= len(args) && slices.Equal(args, id.Args[:len(args)])
+	}
+	return slices.Equal(args, id.Args)
+}
+
+// mayBeCommand reports whether a launch mentions a program and all of its arguments anywhere: a shell or another
+// program may start it.
+func mayBeCommand(want []string, id *event.LaunchIdentity) bool {
+	words := wordsOf(id)
+	for i, w := range want {
+		if i > 0 && w == "*" && i == len(want)-1 {
+			break
+		}
+		named := strings.ToLower(w)
+		if i == 0 {
+			named = programName(w)
+		}
+		if !slices.ContainsFunc(words, func(word string) bool {
+			return word == named || i == 0 && programName(word) == named
+		}) {
+			return false
+		}
+	}
+	return len(want) > 0
+}
+
+// wordsOf returns the words of a launch in lower case: the program as it is spelled and found, each argument and each
+// part of it that a shell might take for a word.
+func wordsOf(id *event.LaunchIdentity) (words []string) {
+	for _, text := range append([]string{id.Command, id.Program, id.Target}, id.Args...) {
+		text = strings.ToLower(text)
+		words = append(words, strings.TrimSpace(text))
+		words = append(words, strings.FieldsFunc(text, func(r rune) bool {
+			return strings.ContainsRune(" \t\r\n\v\f'\"`;&|<>(){}$=,^", r)
+		})...)
+		// A shell takes quotes and escapes out of the middle of a word.
+		words = append(words, strings.Fields(strings.NewReplacer(`'`, "", `"`, "", `\`, "", "^", "", "`", "").Replace(text))...)
+	}
+	return words
+}
+
+// programName returns the name of a program in lower case, without its folder and the extensions of Windows.
+func programName(path string) string {
+	name := strings.ToLower(strings.TrimSpace(path))
+	name = strings.TrimRight(name[strings.LastIndexAny(name, `/\`)+1:], ". ")
+	for _, ext := range []string{".exe", ".cmd", ".bat", ".com", ".ps1"} {
+		if short, ok := strings.CutSuffix(name, ext); ok {
+			return short
+		}
+	}
+	return name
+}
