@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/catalog"
@@ -133,6 +134,11 @@ type Config struct {
 	loading    chan struct{}                         // holds one token while the config is being read
 	files      *sources.Files
 
+	policyFile  string // of the system's managed policy
+	hostPolicy  atomic.Pointer[config.PolicyText]
+	policyTexts atomic.Pointer[policyTexts] // as read last
+	policies    atomic.Pointer[[]event.LaunchPolicy]
+
 	// guarded by the hub's lock
 	sources  []sources.Source
 	problems []event.ConfigProblem // those that concern no single server
@@ -144,6 +150,7 @@ type Config struct {
 func newConfig(h *Hub, stateDir string, newWatcher func() FileWatcher,
 	parse func([]config.Source) config.Contents) *Config {
 	c := &Config{hub: h, newWatcher: newWatcher, parse: parse, loading: make(chan struct{}, 1)}
+	c.policies.Store(&[]event.LaunchPolicy{})
 	c.files = sources.NewFiles(sources.FilesOptions{StateDir: stateDir, Redactor: h.redactor, Logger: h.log,
 		Sources: func() (list []sources.Source) {
 			h.within(func() { list = c.sources })
@@ -174,6 +181,7 @@ func (c *Config) Load(ctx context.Context, from []sources.Source, changed string
 		return nil, nil, nil, context.Cause(ctx)
 	}
 	from = sources.Absolute(from)
+	c.loadPolicies()
 	var draining bool
 	var old grants.Entries
 	c.hub.update(func(st *state) {
@@ -245,13 +253,7 @@ func (c *Config) ExamineAgain(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	var old grants.Entries
-	c.hub.update(func(st *state) {
-		for _, l := range st.servers {
-			old = append(old, l.launch.all()...)
-		}
-	})
-	keep := c.hub.launches.Anew(old)
+	keep := c.hub.launches.Anew(c.presentEntries())
 	c.hub.within(keep)
 }
 
@@ -269,7 +271,7 @@ func (c *Config) apply(all []namedEntries, problems []event.ConfigProblem, from 
 		}
 	}
 	c.hub.held().arrange(at)
-	problems = append(problems, c.watchProblems()...)
+	problems = append(append(problems, c.watchProblems()...), c.policyProblems()...)
 	c.problems = slices.DeleteFunc(slices.Clone(problems), func(p event.ConfigProblem) bool { return p.Server != "" })
 	c.hub.held().emit(&event.ConfigReloaded{Problems: c.problems, Stopped: stopped, ChangedFile: changed})
 	return problems, stopped, waits

@@ -38,7 +38,9 @@ type Options struct {
 	// only.
 	StateDir string
 	Logger   *slog.Logger // nil = discard
-	Environ  []string     // the environment of the host, of which servers inherit a safe part; nil = os.Environ()
+	// PolicyFile is the file of the system's managed policy; "" = SystemPolicyFile(). Tests have one of their own.
+	PolicyFile string
+	Environ    []string // the environment of the host, of which servers inherit a safe part; nil = os.Environ()
 	// Open returns how a server is reached; nil, as its result too: by its process or its URL. Tests connect servers in
 	// memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
@@ -230,6 +232,8 @@ func New(o Options) *Hub {
 		Containment: h.contained, Answered: h.userAnswered})}
 	h.config = newConfig(h, o.StateDir, o.Watch,
 		func(from []config.Source) config.Contents { return config.ReadWithout(o.LeaveOut, from) })
+	h.launches.Refuses = h.config.refusal
+	h.config.policyFile = cmp.Or(o.PolicyFile, SystemPolicyFile())
 	if o.Desktop { // so that the first server that starts may find the environment ready
 		h.launches.User.Begin()
 	}

@@ -102,11 +102,13 @@ func (st *state) arrangeBeside(s *server, why string) {
 	st.arrange(at)
 }
 
-// consentsChanged is called when consents may have been given or lost, or what there is to agree to is another.
+// consentsChanged is called when consents may have been given or lost, or what there is to agree to, or would be
+// launched, is another.
 func (st *state) consentsChanged() {
 	for _, s := range slices.Clone(st.servers) { // the entry of a server may be replaced, with servers beside it
 		l := &s.launch
-		if s.removed() || !slices.ContainsFunc(l.entries, func(e *grants.Entry) bool { return e.Form != nil }) {
+		if now := s.now(); now.Removed || now.Refusal == nil && !slices.ContainsFunc(l.entries,
+			func(e *grants.Entry) bool { return e.Form != nil || e.Refusal != nil }) {
 			continue
 		}
 		by := st.core.Launch(s.number).AgreedBy
@@ -119,7 +121,8 @@ func (st *state) consentsChanged() {
 // launchEntries returns what the core needs to know of entries. It is called with the lock.
 func (h *fixed) launchEntries(entries grants.Entries) (list []core.LaunchEntry) {
 	for _, e := range entries {
-		one := core.LaunchEntry{EntryID: entryID(e), Tools: toolRules{e.Conf.Approvals, e.Conf.Tools}}
+		one := core.LaunchEntry{EntryID: entryID(e), Tools: toolRules{e.Conf.Approvals, e.Conf.Tools},
+			Refusal: e.Refusal}
 		if e.Form != nil {
 			one.Form, one.Held = formOf(e.Form), h.grants.Holds(e.Form.Key)
 		}

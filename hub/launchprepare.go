@@ -16,6 +16,9 @@ import (
 // its result, so that no value is in memory for longer than it is used. The result is what the last look saw, which is
 // what the user has agreed to.
 func (l *launch) prepare(ctx context.Context, conf config.Server, byHand bool) (config.Resolved, error) {
+	if err := l.hub().config.refreshPolicies(ctx); err != nil {
+		return config.Resolved{}, err
+	}
 	var values map[string]string
 	for {
 		if err := l.consent(ctx, conf, values, byHand); err != nil {
@@ -30,7 +33,11 @@ func (l *launch) prepare(ctx context.Context, conf config.Server, byHand bool) (
 		if seen, agreed, err := l.agreedTo(ctx, conf, values); err != nil {
 			return config.Resolved{}, err
 		} else if agreed {
-			return l.usable(conf, seen.Resolved, seen.Err)
+			r, err := l.usable(conf, seen.Resolved, seen.Err)
+			if err == nil { // judged is what is launched, and not what it looked like before
+				err = l.permitted(func() *event.LaunchIdentity { return l.hub().launches.IdentityOf(r, seen.Program) })
+			}
+			return r, err
 		}
 	}
 }
@@ -63,6 +70,9 @@ func (l *launch) usable(conf config.Server, r config.Resolved, err error) (confi
 // consent waits until the user has agreed to start the server with what there is to see now, if consent is needed.
 // Callers that want the same server wait for the same answer.
 func (l *launch) consent(ctx context.Context, conf config.Server, values map[string]string, byHand bool) error {
+	if err := l.permitted(func() *event.LaunchIdentity { return l.hub().launches.Identity(ctx, conf) }); err != nil {
+		return err
+	}
 	if !conf.Origin.NeedsConsent() {
 		return nil
 	}

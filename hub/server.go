@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +126,7 @@ func (st *state) noServer(name string) *event.Error {
 func (s *server) info() event.ServerInfo {
 	now := s.now()
 	return s.complete(s.infoIn(core.ServerShown{State: now.State, Failures: now.Failures, NextStart: now.NextStart,
-		Consent: s.hub.held().core.Launch(s.number).Consent}))
+		Consent: s.hub.held().core.Launch(s.number).Consent, Refusal: now.Refusal}))
 }
 
 // complete adds to i what follows from its entries and its allowance.
@@ -293,6 +294,8 @@ func (s *server) usable() *event.Error {
 		}
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
 			"the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
+	case now.Refusal != nil:
+		return now.Refusal.Error(s.name)
 	case now.Off:
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerDisabled,
 			[]string{"server", s.name, "setting", "disabled"},
@@ -340,6 +343,11 @@ func (s *server) infoIn(e core.ServerShown) event.ServerInfo {
 	}
 	if s.conf.Start == config.StartEager {
 		i.Start = event.StartEager
+	}
+	if e.Refusal != nil {
+		i.LastError = e.Refusal.Error(s.name).Message
+		i.Problems = append(slices.Clone(i.Problems), event.ConfigProblem{File: s.conf.Origin.File, Line: s.conf.Origin.Line,
+			Server: s.name, Message: "is not started: " + e.Refusal.Text() + "; ask your administrator", Fatal: true})
 	}
 	if s.conn == nil {
 		return i

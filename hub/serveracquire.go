@@ -64,6 +64,9 @@ func (s *server) leave(w *serverWait, r core.RequestNumber) {
 // look is the first step of acquire. If since is not 0, it is how often a stop had been ordered when the caller began
 // to want the server: a stop ordered after that makes look fail. It takes the lock.
 func (s *server) look(ctx context.Context, r core.RequestNumber, since uint64) (f foundSession) {
+	if err := s.refreshPolicies(ctx); err != nil {
+		return foundSession{err: err}
+	}
 	s.hub.within(func() { f = s.lookNow(ctx, r, since) })
 	return f
 }
@@ -105,7 +108,9 @@ func (st *state) wake(e core.WaiterWoken) {
 	case core.WakeFailed:
 		w.err = s.startErr
 	case core.WakeStopped:
-		w.err = s.errStoppedInStart(e.Reason)
+		if w.err = s.errStoppedInStart(e.Reason); s.now().Refusal != nil {
+			w.err = s.usable()
+		}
 	case core.WakeGivenUp:
 		w.err = s.givenUp()
 	case core.WakeUnusable:

@@ -92,6 +92,8 @@ func (h *fakeHub) Version() string    { return "1.2.3" }
 func (h *fakeHub) Draining() bool     { return h.draining }
 func (h *fakeHub) WatchConfig(w bool) { h.did("WatchConfig", w) }
 
+func (h *fakeHub) SetHostPolicy(p hub.HostPolicy) { h.did("SetHostPolicy", p) }
+
 func (h *fakeHub) Config() configFiles    { return fakeFiles{hub: h} }
 func (h *fakeHub) Catalog() serverCatalog { return fakeCatalog{h} }
 

@@ -93,6 +93,7 @@ type domain interface {
 		problems []event.ConfigProblem,
 		stopped []string, err error)
 	WatchConfig(on bool)
+	SetHostPolicy(p hub.HostPolicy)
 	Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	Remembered(server string) []event.Remembered

@@ -69,6 +69,9 @@ func (s *serverService) SignOut(ctx context.Context, r *mcphubv1.SignOutRequest)
 func (s *serverService) ReloadConfig(ctx context.Context,
 	r *mcphubv1.ReloadConfigRequest) (*mcphubv1.ReloadConfigResponse, error) {
 	s.domain.WatchConfig(!r.GetWatchedByHost())
+	if p := r.GetManagedPolicy(); p != nil {
+		s.domain.SetHostPolicy(hub.HostPolicy{Name: p.GetName(), Dialect: p.GetDialect(), JSON: p.GetJson()})
+	}
 	servers, problems, stopped, err := s.domain.LoadConfig(ctx, configSources(r.GetSources()))
 	return &mcphubv1.ReloadConfigResponse{
 		Servers: list(servers, s.convert.server), Problems: list(problems, s.convert.problem),

@@ -386,9 +386,6 @@ type WindowDetached struct {
 	Return time.Duration
 }
 
-// PoliciesRead says which managed policies there are from now on. A later one replaces them.
-type PoliciesRead struct{ Policies []event.LaunchPolicy }
-
 // Drained says that the hub is to shut down, and takes no more requests.
 type Drained struct{}
 
@@ -436,7 +433,6 @@ func (ServerRemoved) event()     {}
 func (WindowShows) event()       {}
 func (WindowDetached) event()    {}
 func (Drained) event()           {}
-func (PoliciesRead) event()      {}
 func (RequestTimer) event()      {}
 func (PromptTimer) event()       {}
 func (TurnTimer) event()         {}

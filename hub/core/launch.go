@@ -23,9 +23,8 @@ type LaunchEntry struct {
 	Form  Form // as it was at the last look
 	Held  bool // a person has agreed to Form
 	Tools ToolRules
-	// Identity is what would be launched, for the managed policies; nil if there are none, or if it is not known. It does
-	// not change.
-	Identity *event.LaunchIdentity
+	// Refusal says which rule of a managed policy refuses the launch: see JudgePolicies. nil = none. It is not changed.
+	Refusal *event.LaunchRefusal
 }
 
 // ToolRules is what an entry says of its tools. It does not change. No effect depends on it, so it is nil in a record

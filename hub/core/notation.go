@@ -68,7 +68,9 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 		return strconv.FormatUint(uint64(x.Request), 10) + ":" + n.number("Client", x.Client) + reached, true
 	case PastClient: // client:+2s
 		return n.number("Client", x.Client) + ":+" + x.Cancelled.Sub(n.Start).String(), true
-	case LaunchEntry: // file#launch, and then ?hash of what there is to agree to, or !hash if somebody has
+	case LaunchEntry:
+		// file#launch, and then ?hash of what there is to agree to, or !hash if somebody has, and &rule@line@policy that
+		// refuses it
 		text := n.number("File", x.File)
 		if x.Launch != "" {
 			text += "#" + n.number("Launch", x.Launch)
@@ -80,11 +82,12 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 		default:
 			text += "?" + hash
 		}
+		if r := x.Refusal; r != nil {
+			text += "&" + r.Rule + "@" + strconv.Itoa(r.Line) + "@" + n.number("File", r.From)
+		}
 		return text, true
 	case *event.LaunchRefusal:
 		return strconv.Quote(x.Rule), true
-	case event.LaunchPolicy: // how many rules it has
-		return n.number("File", x.From) + "(" + strconv.Itoa(len(x.Denied)) + "," + strconv.Itoa(len(x.Only)) + ")", true
 	case interface{ String() string }:
 		return x.String(), true
 	}

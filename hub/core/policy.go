@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -22,7 +23,7 @@ func JudgePolicies(policies []event.LaunchPolicy, id *event.LaunchIdentity) *eve
 }
 
 func judgePolicy(p *event.LaunchPolicy, id *event.LaunchIdentity) *event.LaunchRefusal {
-	if p.Unreadable != "" {
+	if p.Unreadable != "" { // a list that it lacks must not count as one that is empty
 		return &event.LaunchRefusal{From: p.From, Line: p.Line, Why: p.Unreadable}
 	}
 	if id == nil {
@@ -30,9 +31,17 @@ func judgePolicy(p *event.LaunchPolicy, id *event.LaunchIdentity) *event.LaunchR
 	}
 	// What is none of both has neither, and is in no list.
 	process, remote := id.Command != "" || id.URL == "", id.URL != "" || id.Command == ""
+	var words launchWords
+	if len(p.Denied) > 0 {
+		words = wordsOf(id)
+	}
 	for _, rule := range p.Denied {
-		if mayBe(&rule, id) {
-			return &event.LaunchRefusal{From: p.From, Line: rule.Line, Rule: rule.Name, Why: "denies " + rule.Text}
+		if mayBe(&rule, id, &words) {
+			why := "denies " + rule.Text
+			if rule.Of != "" {
+				why += ", which is " + rule.Of
+			}
+			return &event.LaunchRefusal{From: p.From, Line: rule.Line, Rule: rule.Name, Why: why}
 		}
 	}
 	for _, list := range p.Only {
@@ -48,6 +57,37 @@ func judgePolicy(p *event.LaunchPolicy, id *event.LaunchIdentity) *event.LaunchR
 		}
 	}
 	return nil
+}
+
+// CheckPolicy returns a policy whose rules can be compared, or one that cannot be used if a rule names nothing that can
+// be. Of the rules that are from a registry's list, those that name nothing are left out.
+func CheckPolicy(p event.LaunchPolicy) event.LaunchPolicy {
+	check := func(rules []event.LaunchRule) (kept []event.LaunchRule) {
+		for _, r := range rules {
+			ok := true
+			switch r.Kind {
+			case event.LaunchPackage:
+				r.Package, ok = packageNamed(r.Text)
+				if r.AnyVersion {
+					r.Package.Version = ""
+				}
+			case event.LaunchURL:
+				ok = isAddressRule(r.URL) && !(r.Listed && strings.Contains(r.URL, "*"))
+			}
+			if ok {
+				kept = append(kept, r)
+			} else if !r.Listed && p.Unreadable == "" {
+				p.Line, p.Unreadable = r.Line, r.Name+` cannot be used: "`+r.Text+`" is none of npm:NAME, pypi:NAME and oci:NAME, `+
+					`with or without @VERSION, and no plain http or https address`
+			}
+		}
+		return kept
+	}
+	p.Denied, p.Only = check(p.Denied), slices.Clone(p.Only)
+	for i := range p.Only {
+		p.Only[i].Rules = check(p.Only[i].Rules)
+	}
+	return p
 }
 
 // surelyIs reports whether a launch is what a rule names, for a list of what is allowed.
@@ -66,29 +106,21 @@ func surelyIs(r *event.LaunchRule, id *event.LaunchIdentity) bool {
 }
 
 // mayBe reports whether a launch may be what a rule names, for a list of what is denied.
-func mayBe(r *event.LaunchRule, id *event.LaunchIdentity) bool {
+func mayBe(r *event.LaunchRule, id *event.LaunchIdentity, words *launchWords) bool {
 	switch r.Kind {
 	case event.LaunchCommand:
-		return mayBeCommand(r.Command, id)
+		return words.mayBeCommand(r.Command)
 	case event.LaunchPackage:
-		return mayBePackage(&r.Package, id)
+		return id.URL == "" && words.mayBePackage(&r.Package)
 	case event.LaunchURL:
-		return mayBeAddress(r.URL, id)
+		return mayBeAddress(r.URL, id, words)
 	}
 	return true
 }
 
-// policiesRead replaces the policies. What runs and is refused from now on is stopped, with the rule as its reason.
-func (s *State) policiesRead(policies []event.LaunchPolicy) {
-	s.policies = policies
-	for _, n := range s.serverNumbers() {
-		s.judge(s.servers[n])
-	}
-}
-
 // judge notes which rule refuses the launch of a server, and stops what runs of it.
 func (s *State) judge(sv *server) {
-	was, now := sv.refusal, s.refusalOf(sv)
+	was, now := sv.refusal, sv.refusalOf()
 	if sv.removed || was == now || was != nil && now != nil && *was == *now {
 		return
 	}
@@ -103,15 +135,10 @@ func (s *State) judge(sv *server) {
 }
 
 // refusalOf returns which rule refuses the entry of a server. A broken entry has nothing to refuse.
-func (s *State) refusalOf(sv *server) *event.LaunchRefusal {
+func (sv *server) refusalOf() *event.LaunchRefusal {
 	e := sv.launch.entry()
 	if e == nil || sv.entry.Broken {
 		return nil
 	}
-	return JudgePolicies(s.policies, e.Identity)
-}
-
-// LaunchRefusal returns which rule refuses what is about to be launched, nil if none does.
-func (s *State) LaunchRefusal(id *event.LaunchIdentity) *event.LaunchRefusal {
-	return JudgePolicies(s.policies, id)
+	return e.Refusal
 }

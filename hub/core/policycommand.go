@@ -31,8 +31,7 @@ func isCommand(want []string, id *event.LaunchIdentity) bool {
 
 // mayBeCommand reports whether a launch mentions a program and all of its arguments anywhere: a shell or another
 // program may start it.
-func mayBeCommand(want []string, id *event.LaunchIdentity) bool {
-	words := wordsOf(id)
+func (l *launchWords) mayBeCommand(want []string) bool {
 	for i, w := range want {
 		if i > 0 && w == "*" && i == len(want)-1 {
 			break
@@ -41,7 +40,7 @@ func mayBeCommand(want []string, id *event.LaunchIdentity) bool {
 		if i == 0 {
 			named = programName(w)
 		}
-		if !slices.ContainsFunc(words, func(word string) bool {
+		if !slices.ContainsFunc(l.all, func(word string) bool {
 			return word == named || i == 0 && programName(word) == named
 		}) {
 			return false
@@ -50,10 +49,33 @@ func mayBeCommand(want []string, id *event.LaunchIdentity) bool {
 	return len(want) > 0
 }
 
-// wordsOf returns the words of a launch in lower case: the program as it is spelled and found, each argument and each
+// launchWords are the words of a launch, in lower case: the program as it is spelled and found, each argument and each
 // part of it that a shell might take for a word.
-func wordsOf(id *event.LaunchIdentity) (words []string) {
-	for _, text := range append([]string{id.Command, id.Program, id.Target}, id.Args...) {
+type launchWords struct {
+	all []string
+	// is what the launch surely runs, if known says so; besides are all words but that one, with escapes replaced, too.
+	is      event.LaunchPackageName
+	known   bool
+	besides []string
+}
+
+func wordsOf(id *event.LaunchIdentity) (w launchWords) {
+	w.all = split(append([]string{id.Command, id.Program, id.Target}, id.Args...))
+	w.besides = w.all
+	at := 0
+	if w.is, at, w.known = packageOf(id); w.known {
+		w.besides = split(slices.Concat(id.Args[:at], id.Args[at+1:]))
+	}
+	for _, word := range w.besides {
+		if plain := unescaped(word); plain != word {
+			w.besides = append(w.besides, plain)
+		}
+	}
+	return w
+}
+
+func split(texts []string) (words []string) {
+	for _, text := range texts {
 		text = strings.ToLower(text)
 		words = append(words, strings.TrimSpace(text))
 		words = append(words, strings.FieldsFunc(text, func(r rune) bool {

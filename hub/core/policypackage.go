@@ -21,11 +21,11 @@ func packageOf(id *event.LaunchIdentity) (p event.LaunchPackageName, at int, ok 
 			at++
 		}
 		if at < len(id.Args) {
-			p, ok = NPMPackage(id.Args[at])
+			p, ok = npmPackage(id.Args[at])
 		}
 	case "uvx":
 		if len(id.Args) > 0 {
-			p, ok = PyPIPackage(id.Args[0])
+			p, ok = pypiPackage(id.Args[0])
 		}
 	case "docker", "podman":
 		return imageOf(id)
@@ -33,22 +33,36 @@ func packageOf(id *event.LaunchIdentity) (p event.LaunchPackageName, at int, ok 
 	return p, at, ok
 }
 
-// NPMPackage reads NAME or NAME@VERSION as npm does, for packages of the registry alone.
-func NPMPackage(s string) (p event.LaunchPackageName, ok bool) {
+// npmPackage reads NAME or NAME@VERSION as npm does, for packages of the registry alone.
+func npmPackage(s string) (p event.LaunchPackageName, ok bool) {
 	n := min(1, len(s)) // a scope begins with "@"
 	name, version, versioned := strings.Cut(s[n:], "@")
 	p = event.LaunchPackageName{Type: "npm", Name: s[:n] + name, Version: version}
 	return p, isNPMName(p.Name) && (!versioned || isVersion(version) && !isArchive(version))
 }
 
-// PyPIPackage reads NAME, NAME@VERSION or NAME==VERSION as uvx does, for packages of the index alone.
-func PyPIPackage(s string) (p event.LaunchPackageName, ok bool) {
+// pypiPackage reads NAME, NAME@VERSION or NAME==VERSION as uvx does, for packages of the index alone.
+func pypiPackage(s string) (p event.LaunchPackageName, ok bool) {
 	name, version, versioned := strings.Cut(s, "@")
 	if !versioned {
 		name, version, versioned = strings.Cut(s, "==")
 	}
 	return event.LaunchPackageName{Type: "pypi", Name: normalPyPI(name), Version: version},
 		isPyPIName(name) && (!versioned || isPyPIVersion(version))
+}
+
+// packageNamed reads the name of a package in a rule: npm:, pypi: or oci:, and what follows as npx, uvx or docker take it.
+func packageNamed(s string) (p event.LaunchPackageName, ok bool) {
+	kind, name, _ := strings.Cut(s, ":")
+	switch kind {
+	case "npm":
+		return npmPackage(name)
+	case "pypi":
+		return pypiPackage(name)
+	case "oci":
+		return image(name)
+	}
+	return p, false
 }
 
 // imageOf returns the image of "docker run" with flags that change neither it nor what runs in it.
@@ -77,38 +91,27 @@ flags:
 	if len(rest) == 0 || slices.ContainsFunc(passed, func(v string) bool { return slices.Contains(id.LoadingArgs, v) }) {
 		return p, 0, false
 	}
-	p, ok = Image(rest[0])
+	p, ok = image(rest[0])
 	return p, len(id.Args) - len(rest), ok
 }
 
 // mayBePackage reports whether a launch mentions a package anywhere. A package that it surely is does not count as a
 // mention if it is another one, or another version.
-func mayBePackage(want *event.LaunchPackageName, id *event.LaunchIdentity) bool {
-	if id.URL != "" {
-		return false
-	}
-	if p, at, ok := packageOf(id); ok {
-		if p.Type == want.Type && p.Name == want.Name &&
-			(want.Version == "" || want.Version == p.Version || !isExact(p)) {
-			return true
-		}
-		id = &event.LaunchIdentity{Args: slices.Concat(id.Args[:at], id.Args[at+1:])}
+func (l *launchWords) mayBePackage(want *event.LaunchPackageName) bool {
+	if l.known && l.is.Type == want.Type && l.is.Name == want.Name &&
+		(want.Version == "" || want.Version == l.is.Version || !isExact(l.is)) {
+		return true
 	}
 	names := []string{strings.ToLower(want.Name)}
 	if short, ok := strings.CutPrefix(want.Name, "docker.io/"); ok {
 		names = append(names, strings.TrimPrefix(short, "library/"))
 	}
-	for _, word := range wordsOf(id) {
+	return slices.ContainsFunc(l.besides, func(word string) bool {
 		if want.Type == "pypi" {
 			word = normalPyPI(word)
 		}
-		for _, decoded := range []string{word, unescaped(word)} {
-			if slices.ContainsFunc(names, func(name string) bool { return mentions(decoded, name) }) {
-				return true
-			}
-		}
-	}
-	return false
+		return slices.ContainsFunc(names, func(name string) bool { return mentions(word, name) })
+	})
 }
 
 // isExact reports whether a version is one, and not a tag that may mean any.
@@ -222,8 +225,8 @@ func normalPyPI(s string) string {
 	return strings.ToLower(b.String())
 }
 
-// Image reads the reference of a container image, and completes it as docker does. Its name is in lower case.
-func Image(ref string) (p event.LaunchPackageName, ok bool) {
+// image reads the reference of a container image, and completes it as docker does. Its name is in lower case.
+func image(ref string) (p event.LaunchPackageName, ok bool) {
 	name, digest, pinned := strings.Cut(ref, "@")
 	tag := ""
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {

@@ -84,15 +84,15 @@ func isAddress(rule, s string) bool {
 	return got.path == want.path
 }
 
-// IsAddressRule reports whether a text can be the address of a rule.
-func IsAddressRule(s string) bool {
+// isAddressRule reports whether a text can be the address of a rule.
+func isAddressRule(s string) bool {
 	a, ok := plainAddress(strings.Replace(s, "://*.", "://", 1))
 	return ok && !strings.Contains(strings.TrimSuffix(a.path, "/*"), "*")
 }
 
 // mayBeAddress reports whether a launch may reach the address of a rule, or what is below it: by http or https, by any
 // port, also as an argument of a program.
-func mayBeAddress(rule string, id *event.LaunchIdentity) bool {
+func mayBeAddress(rule string, id *event.LaunchIdentity, words *launchWords) bool {
 	wild := strings.Contains(rule, "://*.")
 	want, ok := plainAddress(strings.Replace(rule, "://*.", "://", 1))
 	if !ok {
@@ -103,7 +103,7 @@ func mayBeAddress(rule string, id *event.LaunchIdentity) bool {
 	if id.URL != "" {
 		return looseAddress(want, wild, id.URL)
 	}
-	for _, word := range wordsOf(id) {
+	for _, word := range words.all {
 		if strings.Contains(unescaped(word), want.host) && looseAddress(want, wild, word) {
 			return true
 		}

@@ -148,7 +148,7 @@ func (s *State) serverAdded(e *ServerAdded) {
 	sv := &server{n: e.Server, name: e.Name, entry: e.Entry}
 	sv.launch.take(e.Launch, e.Counts, false)
 	sv.switchTo(e.Entry.Disabled)
-	sv.refusal = s.refusalOf(sv)
+	sv.refusal = sv.refusalOf()
 	sv.rest()
 	for _, before := range s.servers {
 		if before.name == sv.name && before.removed && before.successor == 0 {

@@ -26,7 +26,6 @@ type State struct {
 	shows      event.Kinds // what all windows can show
 	windows    map[string]window
 	draining   bool
-	policies   []event.LaunchPolicy // all hold
 
 	servers     map[ServerNumber]*server // that are configured, or have not ended yet
 	eager       []ServerNumber           // the queue of starts that no call waits for
@@ -131,8 +130,6 @@ func (s *State) applyFurther(e Event) {
 		s.windowDetached(&e)
 	case WindowTimer:
 		s.windowTimer(e.Window)
-	case PoliciesRead:
-		s.policiesRead(e.Policies)
 	case Drained:
 		s.draining = true
 	case RequestTimer:

@@ -40,12 +40,17 @@ const (
 type LaunchRule struct {
 	Name string // such as "deniedServers[2]"
 	Line int    // from 1
-	Text string // what it names, for people
+	Text string // what it names, for people: of a package, TYPE:NAME or TYPE:NAME@VERSION
 	Kind LaunchKind
 	// Command is the program and its arguments. A last argument "*" stands for any further ones.
 	Command []string
-	Package LaunchPackageName
+	Package LaunchPackageName // core.CheckPolicy makes it of Text
 	URL     string
+	// Listed says that the rule is from the list of a registry, which may have what cannot be compared: that names nothing.
+	Listed bool
+	Of     string // the server of the registry that it is of, "" = none
+	// AnyVersion says that the version in Text does not count.
+	AnyVersion bool
 }
 
 // LaunchPackageName is a package.

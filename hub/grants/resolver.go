@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/process"
 )
 
@@ -20,6 +21,10 @@ type Resolver struct {
 	User   *process.User // the user whose environment is used
 	OnForm func()        // for tests: called for each form that is made; may be nil
 
+	// Refuses returns which rule of a managed policy refuses a launch, nil if none does. It looks at the launch if there
+	// are policies. Refuses may be nil.
+	Refuses func(look func() *event.LaunchIdentity) *event.LaunchRefusal
+
 	// folders are the workspace folders of the config's files. They are set with the lock, and are also read without it.
 	folders atomic.Pointer[[]string]
 }
@@ -28,12 +33,15 @@ type Resolver struct {
 func (m *Resolver) SetFolders(folders []string) { m.folders.Store(&folders) }
 
 // Entry is one entry of the config, with what is derived from its texts. A stranger may choose how long these texts
-// are, so an Entry is made without the lock. Only its field Form changes.
+// are, so an Entry is made without the lock. Only its fields Form and Refusal change.
 type Entry struct {
 	Conf  config.Server
 	Key   string // Conf's launch key
 	Watch string // the folder that the patterns in Conf.Watch are relative to
 	Of    string // name in the config, if Conf.Name is an address: see Beside
+	// Refusal says which rule of a managed policy refused its launch at the last look, nil = none. It is guarded by the
+	// hub's lock.
+	Refusal *event.LaunchRefusal
 	// Form is what there was to agree to at the last look. It is nil if the entry needs no consent. It is guarded by the
 	// hub's lock.
 	Form *Form
@@ -55,7 +63,7 @@ func (m *Resolver) Entries(conf config.Server) Entries {
 
 func (m *Resolver) entry(conf config.Server) *Entry {
 	v := m.variables(now(), conf)
-	e := &Entry{Conf: conf, Key: conf.LaunchKey(), Form: m.formNow(conf, v)}
+	e := &Entry{Conf: conf, Key: conf.LaunchKey(), Form: m.formNow(conf, v), Refusal: m.refusalNow(conf)}
 	if len(conf.Watch) > 0 {
 		e.Watch = watchFolder(conf, v)
 	}
@@ -65,13 +73,13 @@ func (m *Resolver) entry(conf config.Server) *Entry {
 // Anew looks again at entries that stay although the workspace folders may have changed. It is called without the lock.
 // keep stores what was seen, and is called with the lock.
 func (m *Resolver) Anew(old Entries) (keep func()) {
-	forms := make([]*Form, len(old))
+	forms, refusals := make([]*Form, len(old)), make([]*event.LaunchRefusal, len(old))
 	for i, e := range old {
-		forms[i] = m.formNow(e.Conf, m.variables(now(), e.Conf))
+		forms[i], refusals[i] = m.formNow(e.Conf, m.variables(now(), e.Conf)), m.refusalNow(e.Conf)
 	}
 	return func() {
 		for i, e := range old {
-			e.Form = forms[i]
+			e.Form, e.Refusal = forms[i], refusals[i]
 		}
 	}
 }

@@ -157,6 +157,12 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 		v.Client = client
 		return set(reflect.ValueOf(&v.Cancelled).Elem(), at, start)
 	case *core.LaunchEntry:
+		if entry, by, refused := strings.Cut(text, "&"); refused {
+			rule, place, _ := strings.Cut(by, "@")
+			line, from, _ := strings.Cut(place, "@")
+			text, v.Refusal = entry, &event.LaunchRefusal{Rule: rule, From: from}
+			v.Refusal.Line, _ = strconv.Atoi(line)
+		}
 		if i := strings.IndexAny(text, "?!"); i >= 0 {
 			v.Held, v.Form.Hash, text = text[i] == '!', text[i+1:], text[:i]
 		}

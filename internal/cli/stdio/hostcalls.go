@@ -120,6 +120,10 @@ func (h *hostCalls) invoke(ctx context.Context, c *mcphubv1.Call) (*anypb.Any, e
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "call.request: is not a valid message")
 	}
+	if r, ok := request.(*mcphubv1.ReloadConfigRequest); ok && r.GetManagedPolicy() != nil {
+		return nil, status.Error(codes.PermissionDenied, "managed_policy: is not taken from lines of JSON; an organisation's "+
+			"policy is in the system's place (docs/policy.md)")
+	}
 	kind, err := protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName())
 	if err != nil {
 		return nil, err

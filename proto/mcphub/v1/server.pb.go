@@ -42,7 +42,7 @@ const (
 	ServerState_SERVER_STATE_FAILED ServerState = 5
 	// Switched off by the config or by SetServerEnabled.
 	ServerState_SERVER_STATE_DISABLED ServerState = 6
-	// The config entry cannot be used; see the problems.
+	// The config entry cannot be used, or a managed policy refuses its launch; see the problems.
 	ServerState_SERVER_STATE_BROKEN ServerState = 7
 	// The server failed too often in a row. It is not started again until StartServer, RestartServer or a change of its
 	// config entry.
@@ -2304,6 +2304,9 @@ type ReloadConfigRequest struct {
 	Sources []*ConfigSource `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
 	// True: the host watches the files itself, and calls ReloadConfig when one changes.
 	WatchedByHost bool `protobuf:"varint,2,opt,name=watched_by_host,json=watchedByHost,proto3" json:"watched_by_host,omitempty"`
+	// The managed policy that the host hands on from its organisation. It holds beside the system's own (see
+	// docs/policy.md), which it cannot loosen. Not set: the policy of the last time.
+	ManagedPolicy *ManagedPolicy `protobuf:"bytes,3,opt,name=managed_policy,json=managedPolicy,proto3" json:"managed_policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2352,6 +2355,79 @@ func (x *ReloadConfigRequest) GetWatchedByHost() bool {
 	return false
 }
 
+func (x *ReloadConfigRequest) GetManagedPolicy() *ManagedPolicy {
+	if x != nil {
+		return x.ManagedPolicy
+	}
+	return nil
+}
+
+// ManagedPolicy says what may be launched.
+type ManagedPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Text of the policy, a JSON object. Empty: the host has no policy. One that cannot be used lets no server start, and
+	// is reported among the problems, with name as its file.
+	Json string `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
+	// Empty: the hub's own (docs/schema/policy.json). "vscode": an object with VS Code's settings, such as
+	// "chat.mcp.access". "cline": the remote config of Cline. Both may have a "registry", too.
+	Dialect string `protobuf:"bytes,2,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// Where the host has it from, for people. Empty: "the host's policy".
+	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ManagedPolicy) Reset() {
+	*x = ManagedPolicy{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ManagedPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ManagedPolicy) ProtoMessage() {}
+
+func (x *ManagedPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ManagedPolicy.ProtoReflect.Descriptor instead.
+func (*ManagedPolicy) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ManagedPolicy) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
+func (x *ManagedPolicy) GetDialect() string {
+	if x != nil {
+		return x.Dialect
+	}
+	return ""
+}
+
+func (x *ManagedPolicy) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // ReloadConfigResponse holds the result of the reload.
 type ReloadConfigResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2367,7 +2443,7 @@ type ReloadConfigResponse struct {
 
 func (x *ReloadConfigResponse) Reset() {
 	*x = ReloadConfigResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2379,7 +2455,7 @@ func (x *ReloadConfigResponse) String() string {
 func (*ReloadConfigResponse) ProtoMessage() {}
 
 func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2392,7 +2468,7 @@ func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigResponse.ProtoReflect.Descriptor instead.
 func (*ReloadConfigResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReloadConfigResponse) GetServers() []*Server {
@@ -2430,7 +2506,7 @@ type ListToolsRequest struct {
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2442,7 +2518,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2455,7 +2531,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListToolsRequest) GetServer() string {
@@ -2485,7 +2561,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2573,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2586,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListToolsResponse) GetTools() []*Tool {
@@ -2540,7 +2616,7 @@ type ServerTrouble struct {
 
 func (x *ServerTrouble) Reset() {
 	*x = ServerTrouble{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2552,7 +2628,7 @@ func (x *ServerTrouble) String() string {
 func (*ServerTrouble) ProtoMessage() {}
 
 func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2565,7 +2641,7 @@ func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerTrouble.ProtoReflect.Descriptor instead.
 func (*ServerTrouble) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ServerTrouble) GetServer() string {
@@ -2595,7 +2671,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +2683,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2696,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetLogLevelRequest) GetServer() string {
@@ -2646,7 +2722,7 @@ type SetLogLevelResponse struct {
 
 func (x *SetLogLevelResponse) Reset() {
 	*x = SetLogLevelResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +2734,7 @@ func (x *SetLogLevelResponse) String() string {
 func (*SetLogLevelResponse) ProtoMessage() {}
 
 func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +2747,7 @@ func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelResponse.ProtoReflect.Descriptor instead.
 func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
 }
 
 // ListResourcesRequest names the server, and which of its resources to list.
@@ -2691,7 +2767,7 @@ type ListResourcesRequest struct {
 
 func (x *ListResourcesRequest) Reset() {
 	*x = ListResourcesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2779,7 @@ func (x *ListResourcesRequest) String() string {
 func (*ListResourcesRequest) ProtoMessage() {}
 
 func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2792,7 @@ func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListResourcesRequest) GetServer() string {
@@ -2753,7 +2829,7 @@ type ListResourcesResponse struct {
 
 func (x *ListResourcesResponse) Reset() {
 	*x = ListResourcesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2765,7 +2841,7 @@ func (x *ListResourcesResponse) String() string {
 func (*ListResourcesResponse) ProtoMessage() {}
 
 func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2778,7 +2854,7 @@ func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListResourcesResponse) GetResources() []*Resource {
@@ -2812,7 +2888,7 @@ type ListResourceTemplatesRequest struct {
 
 func (x *ListResourceTemplatesRequest) Reset() {
 	*x = ListResourceTemplatesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +2900,7 @@ func (x *ListResourceTemplatesRequest) String() string {
 func (*ListResourceTemplatesRequest) ProtoMessage() {}
 
 func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +2913,7 @@ func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListResourceTemplatesRequest) GetServer() string {
@@ -2874,7 +2950,7 @@ type ListResourceTemplatesResponse struct {
 
 func (x *ListResourceTemplatesResponse) Reset() {
 	*x = ListResourceTemplatesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2886,7 +2962,7 @@ func (x *ListResourceTemplatesResponse) String() string {
 func (*ListResourceTemplatesResponse) ProtoMessage() {}
 
 func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2899,7 +2975,7 @@ func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTemplate {
@@ -2942,7 +3018,7 @@ type ReadResourceRequest struct {
 
 func (x *ReadResourceRequest) Reset() {
 	*x = ReadResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2954,7 +3030,7 @@ func (x *ReadResourceRequest) String() string {
 func (*ReadResourceRequest) ProtoMessage() {}
 
 func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2967,7 +3043,7 @@ func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceRequest.ProtoReflect.Descriptor instead.
 func (*ReadResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadResourceRequest) GetRequestId() string {
@@ -3049,7 +3125,7 @@ type ReadResourceResponse struct {
 
 func (x *ReadResourceResponse) Reset() {
 	*x = ReadResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3061,7 +3137,7 @@ func (x *ReadResourceResponse) String() string {
 func (*ReadResourceResponse) ProtoMessage() {}
 
 func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3150,7 @@ func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceResponse.ProtoReflect.Descriptor instead.
 func (*ReadResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReadResourceResponse) GetRequestId() string {
@@ -3154,7 +3230,7 @@ type SubscribeResourceRequest struct {
 
 func (x *SubscribeResourceRequest) Reset() {
 	*x = SubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3242,7 @@ func (x *SubscribeResourceRequest) String() string {
 func (*SubscribeResourceRequest) ProtoMessage() {}
 
 func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3255,7 @@ func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SubscribeResourceRequest) GetServer() string {
@@ -3205,7 +3281,7 @@ type SubscribeResourceResponse struct {
 
 func (x *SubscribeResourceResponse) Reset() {
 	*x = SubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3217,7 +3293,7 @@ func (x *SubscribeResourceResponse) String() string {
 func (*SubscribeResourceResponse) ProtoMessage() {}
 
 func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3230,7 +3306,7 @@ func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
 }
 
 // UnsubscribeResourceRequest names the resource.
@@ -3246,7 +3322,7 @@ type UnsubscribeResourceRequest struct {
 
 func (x *UnsubscribeResourceRequest) Reset() {
 	*x = UnsubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3334,7 @@ func (x *UnsubscribeResourceRequest) String() string {
 func (*UnsubscribeResourceRequest) ProtoMessage() {}
 
 func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3347,7 @@ func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UnsubscribeResourceRequest) GetServer() string {
@@ -3297,7 +3373,7 @@ type UnsubscribeResourceResponse struct {
 
 func (x *UnsubscribeResourceResponse) Reset() {
 	*x = UnsubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3309,7 +3385,7 @@ func (x *UnsubscribeResourceResponse) String() string {
 func (*UnsubscribeResourceResponse) ProtoMessage() {}
 
 func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3322,7 +3398,7 @@ func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
 }
 
 // ListMcpPromptsRequest names the server, and which of its prompt templates to list.
@@ -3342,7 +3418,7 @@ type ListMcpPromptsRequest struct {
 
 func (x *ListMcpPromptsRequest) Reset() {
 	*x = ListMcpPromptsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3354,7 +3430,7 @@ func (x *ListMcpPromptsRequest) String() string {
 func (*ListMcpPromptsRequest) ProtoMessage() {}
 
 func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3367,7 +3443,7 @@ func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListMcpPromptsRequest) GetServer() string {
@@ -3404,7 +3480,7 @@ type ListMcpPromptsResponse struct {
 
 func (x *ListMcpPromptsResponse) Reset() {
 	*x = ListMcpPromptsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3416,7 +3492,7 @@ func (x *ListMcpPromptsResponse) String() string {
 func (*ListMcpPromptsResponse) ProtoMessage() {}
 
 func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3429,7 +3505,7 @@ func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
@@ -3471,7 +3547,7 @@ type GetMcpPromptRequest struct {
 
 func (x *GetMcpPromptRequest) Reset() {
 	*x = GetMcpPromptRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3483,7 +3559,7 @@ func (x *GetMcpPromptRequest) String() string {
 func (*GetMcpPromptRequest) ProtoMessage() {}
 
 func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3496,7 +3572,7 @@ func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetMcpPromptRequest) GetRequestId() string {
@@ -3577,7 +3653,7 @@ type GetMcpPromptResponse struct {
 
 func (x *GetMcpPromptResponse) Reset() {
 	*x = GetMcpPromptResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3589,7 +3665,7 @@ func (x *GetMcpPromptResponse) String() string {
 func (*GetMcpPromptResponse) ProtoMessage() {}
 
 func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3602,7 +3678,7 @@ func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptResponse.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetMcpPromptResponse) GetRequestId() string {
@@ -3682,7 +3758,7 @@ type ExpandUriTemplateRequest struct {
 
 func (x *ExpandUriTemplateRequest) Reset() {
 	*x = ExpandUriTemplateRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3694,7 +3770,7 @@ func (x *ExpandUriTemplateRequest) String() string {
 func (*ExpandUriTemplateRequest) ProtoMessage() {}
 
 func (x *ExpandUriTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3707,7 +3783,7 @@ func (x *ExpandUriTemplateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandUriTemplateRequest.ProtoReflect.Descriptor instead.
 func (*ExpandUriTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ExpandUriTemplateRequest) GetUriTemplate() string {
@@ -3735,7 +3811,7 @@ type ExpandUriTemplateResponse struct {
 
 func (x *ExpandUriTemplateResponse) Reset() {
 	*x = ExpandUriTemplateResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3747,7 +3823,7 @@ func (x *ExpandUriTemplateResponse) String() string {
 func (*ExpandUriTemplateResponse) ProtoMessage() {}
 
 func (x *ExpandUriTemplateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3760,7 +3836,7 @@ func (x *ExpandUriTemplateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandUriTemplateResponse.ProtoReflect.Descriptor instead.
 func (*ExpandUriTemplateResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ExpandUriTemplateResponse) GetUri() string {
@@ -3794,7 +3870,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3806,7 +3882,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3819,7 +3895,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CompleteRequest) GetServer() string {
@@ -3909,7 +3985,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +3997,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3934,7 +4010,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
@@ -3991,7 +4067,7 @@ type SignInRequest struct {
 
 func (x *SignInRequest) Reset() {
 	*x = SignInRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4003,7 +4079,7 @@ func (x *SignInRequest) String() string {
 func (*SignInRequest) ProtoMessage() {}
 
 func (x *SignInRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4016,7 +4092,7 @@ func (x *SignInRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
 func (*SignInRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SignInRequest) GetServer() string {
@@ -4037,7 +4113,7 @@ type SignInResponse struct {
 
 func (x *SignInResponse) Reset() {
 	*x = SignInResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4049,7 +4125,7 @@ func (x *SignInResponse) String() string {
 func (*SignInResponse) ProtoMessage() {}
 
 func (x *SignInResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4062,7 +4138,7 @@ func (x *SignInResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
 func (*SignInResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SignInResponse) GetServer() *Server {
@@ -4083,7 +4159,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4095,7 +4171,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4108,7 +4184,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SignOutRequest) GetServer() string {
@@ -4129,7 +4205,7 @@ type SignOutResponse struct {
 
 func (x *SignOutResponse) Reset() {
 	*x = SignOutResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4141,7 +4217,7 @@ func (x *SignOutResponse) String() string {
 func (*SignOutResponse) ProtoMessage() {}
 
 func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4154,7 +4230,7 @@ func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
 func (*SignOutResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SignOutResponse) GetServer() *Server {
@@ -4193,7 +4269,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4205,7 +4281,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4218,7 +4294,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Remembered) GetRememberedId() string {
@@ -4302,7 +4378,7 @@ type ListRememberedRequest struct {
 
 func (x *ListRememberedRequest) Reset() {
 	*x = ListRememberedRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +4390,7 @@ func (x *ListRememberedRequest) String() string {
 func (*ListRememberedRequest) ProtoMessage() {}
 
 func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4327,7 +4403,7 @@ func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedRequest.ProtoReflect.Descriptor instead.
 func (*ListRememberedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListRememberedRequest) GetServer() string {
@@ -4348,7 +4424,7 @@ type ListRememberedResponse struct {
 
 func (x *ListRememberedResponse) Reset() {
 	*x = ListRememberedResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4360,7 +4436,7 @@ func (x *ListRememberedResponse) String() string {
 func (*ListRememberedResponse) ProtoMessage() {}
 
 func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4373,7 +4449,7 @@ func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedResponse.ProtoReflect.Descriptor instead.
 func (*ListRememberedResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListRememberedResponse) GetRemembered() []*Remembered {
@@ -4394,7 +4470,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[54]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4406,7 +4482,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[54]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4419,7 +4495,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{54}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ForgetRequest) GetRememberedIds() []string {
@@ -4440,7 +4516,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[55]
+	mi := &file_mcphub_v1_server_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4452,7 +4528,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[55]
+	mi := &file_mcphub_v1_server_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4465,7 +4541,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{55}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ForgetResponse) GetForgotten() int32 {
@@ -4624,10 +4700,15 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
 	"\x05muted\x18\x02 \x01(\bR\x05muted\"?\n" +
 	"\x12MuteServerResponse\x12)\n" +
-	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"p\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"\xb1\x01\n" +
 	"\x13ReloadConfigRequest\x121\n" +
 	"\asources\x18\x01 \x03(\v2\x17.mcphub.v1.ConfigSourceR\asources\x12&\n" +
-	"\x0fwatched_by_host\x18\x02 \x01(\bR\rwatchedByHost\"\x93\x01\n" +
+	"\x0fwatched_by_host\x18\x02 \x01(\bR\rwatchedByHost\x12?\n" +
+	"\x0emanaged_policy\x18\x03 \x01(\v2\x18.mcphub.v1.ManagedPolicyR\rmanagedPolicy\"Q\n" +
+	"\rManagedPolicy\x12\x12\n" +
+	"\x04json\x18\x01 \x01(\tR\x04json\x12\x18\n" +
+	"\adialect\x18\x02 \x01(\tR\adialect\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x93\x01\n" +
 	"\x14ReloadConfigResponse\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x124\n" +
 	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x12\x18\n" +
@@ -4852,7 +4933,7 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_mcphub_v1_server_proto_goTypes = []any{
 	(ServerState)(0),                      // 0: mcphub.v1.ServerState
 	(ServerStart)(0),                      // 1: mcphub.v1.ServerStart
@@ -4884,61 +4965,62 @@ var file_mcphub_v1_server_proto_goTypes = []any{
 	(*MuteServerRequest)(nil),             // 27: mcphub.v1.MuteServerRequest
 	(*MuteServerResponse)(nil),            // 28: mcphub.v1.MuteServerResponse
 	(*ReloadConfigRequest)(nil),           // 29: mcphub.v1.ReloadConfigRequest
-	(*ReloadConfigResponse)(nil),          // 30: mcphub.v1.ReloadConfigResponse
-	(*ListToolsRequest)(nil),              // 31: mcphub.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),             // 32: mcphub.v1.ListToolsResponse
-	(*ServerTrouble)(nil),                 // 33: mcphub.v1.ServerTrouble
-	(*SetLogLevelRequest)(nil),            // 34: mcphub.v1.SetLogLevelRequest
-	(*SetLogLevelResponse)(nil),           // 35: mcphub.v1.SetLogLevelResponse
-	(*ListResourcesRequest)(nil),          // 36: mcphub.v1.ListResourcesRequest
-	(*ListResourcesResponse)(nil),         // 37: mcphub.v1.ListResourcesResponse
-	(*ListResourceTemplatesRequest)(nil),  // 38: mcphub.v1.ListResourceTemplatesRequest
-	(*ListResourceTemplatesResponse)(nil), // 39: mcphub.v1.ListResourceTemplatesResponse
-	(*ReadResourceRequest)(nil),           // 40: mcphub.v1.ReadResourceRequest
-	(*ReadResourceResponse)(nil),          // 41: mcphub.v1.ReadResourceResponse
-	(*SubscribeResourceRequest)(nil),      // 42: mcphub.v1.SubscribeResourceRequest
-	(*SubscribeResourceResponse)(nil),     // 43: mcphub.v1.SubscribeResourceResponse
-	(*UnsubscribeResourceRequest)(nil),    // 44: mcphub.v1.UnsubscribeResourceRequest
-	(*UnsubscribeResourceResponse)(nil),   // 45: mcphub.v1.UnsubscribeResourceResponse
-	(*ListMcpPromptsRequest)(nil),         // 46: mcphub.v1.ListMcpPromptsRequest
-	(*ListMcpPromptsResponse)(nil),        // 47: mcphub.v1.ListMcpPromptsResponse
-	(*GetMcpPromptRequest)(nil),           // 48: mcphub.v1.GetMcpPromptRequest
-	(*GetMcpPromptResponse)(nil),          // 49: mcphub.v1.GetMcpPromptResponse
-	(*ExpandUriTemplateRequest)(nil),      // 50: mcphub.v1.ExpandUriTemplateRequest
-	(*ExpandUriTemplateResponse)(nil),     // 51: mcphub.v1.ExpandUriTemplateResponse
-	(*CompleteRequest)(nil),               // 52: mcphub.v1.CompleteRequest
-	(*CompleteResponse)(nil),              // 53: mcphub.v1.CompleteResponse
-	(*SignInRequest)(nil),                 // 54: mcphub.v1.SignInRequest
-	(*SignInResponse)(nil),                // 55: mcphub.v1.SignInResponse
-	(*SignOutRequest)(nil),                // 56: mcphub.v1.SignOutRequest
-	(*SignOutResponse)(nil),               // 57: mcphub.v1.SignOutResponse
-	(*Remembered)(nil),                    // 58: mcphub.v1.Remembered
-	(*ListRememberedRequest)(nil),         // 59: mcphub.v1.ListRememberedRequest
-	(*ListRememberedResponse)(nil),        // 60: mcphub.v1.ListRememberedResponse
-	(*ForgetRequest)(nil),                 // 61: mcphub.v1.ForgetRequest
-	(*ForgetResponse)(nil),                // 62: mcphub.v1.ForgetResponse
-	nil,                                   // 63: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	nil,                                   // 64: mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
-	nil,                                   // 65: mcphub.v1.CompleteRequest.ContextEntry
-	(Era)(0),                              // 66: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),         // 67: google.protobuf.Timestamp
-	(*HubError)(nil),                      // 68: mcphub.v1.HubError
-	(*Timeouts)(nil),                      // 69: mcphub.v1.Timeouts
-	(*McpError)(nil),                      // 70: mcphub.v1.McpError
-	(*Timings)(nil),                       // 71: mcphub.v1.Timings
-	(ApprovalScope)(0),                    // 72: mcphub.v1.ApprovalScope
+	(*ManagedPolicy)(nil),                 // 30: mcphub.v1.ManagedPolicy
+	(*ReloadConfigResponse)(nil),          // 31: mcphub.v1.ReloadConfigResponse
+	(*ListToolsRequest)(nil),              // 32: mcphub.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),             // 33: mcphub.v1.ListToolsResponse
+	(*ServerTrouble)(nil),                 // 34: mcphub.v1.ServerTrouble
+	(*SetLogLevelRequest)(nil),            // 35: mcphub.v1.SetLogLevelRequest
+	(*SetLogLevelResponse)(nil),           // 36: mcphub.v1.SetLogLevelResponse
+	(*ListResourcesRequest)(nil),          // 37: mcphub.v1.ListResourcesRequest
+	(*ListResourcesResponse)(nil),         // 38: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesRequest)(nil),  // 39: mcphub.v1.ListResourceTemplatesRequest
+	(*ListResourceTemplatesResponse)(nil), // 40: mcphub.v1.ListResourceTemplatesResponse
+	(*ReadResourceRequest)(nil),           // 41: mcphub.v1.ReadResourceRequest
+	(*ReadResourceResponse)(nil),          // 42: mcphub.v1.ReadResourceResponse
+	(*SubscribeResourceRequest)(nil),      // 43: mcphub.v1.SubscribeResourceRequest
+	(*SubscribeResourceResponse)(nil),     // 44: mcphub.v1.SubscribeResourceResponse
+	(*UnsubscribeResourceRequest)(nil),    // 45: mcphub.v1.UnsubscribeResourceRequest
+	(*UnsubscribeResourceResponse)(nil),   // 46: mcphub.v1.UnsubscribeResourceResponse
+	(*ListMcpPromptsRequest)(nil),         // 47: mcphub.v1.ListMcpPromptsRequest
+	(*ListMcpPromptsResponse)(nil),        // 48: mcphub.v1.ListMcpPromptsResponse
+	(*GetMcpPromptRequest)(nil),           // 49: mcphub.v1.GetMcpPromptRequest
+	(*GetMcpPromptResponse)(nil),          // 50: mcphub.v1.GetMcpPromptResponse
+	(*ExpandUriTemplateRequest)(nil),      // 51: mcphub.v1.ExpandUriTemplateRequest
+	(*ExpandUriTemplateResponse)(nil),     // 52: mcphub.v1.ExpandUriTemplateResponse
+	(*CompleteRequest)(nil),               // 53: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 54: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 55: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 56: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 57: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 58: mcphub.v1.SignOutResponse
+	(*Remembered)(nil),                    // 59: mcphub.v1.Remembered
+	(*ListRememberedRequest)(nil),         // 60: mcphub.v1.ListRememberedRequest
+	(*ListRememberedResponse)(nil),        // 61: mcphub.v1.ListRememberedResponse
+	(*ForgetRequest)(nil),                 // 62: mcphub.v1.ForgetRequest
+	(*ForgetResponse)(nil),                // 63: mcphub.v1.ForgetResponse
+	nil,                                   // 64: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 65: mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	nil,                                   // 66: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 67: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
+	(*HubError)(nil),                      // 69: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 70: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 71: mcphub.v1.McpError
+	(*Timings)(nil),                       // 72: mcphub.v1.Timings
+	(ApprovalScope)(0),                    // 73: mcphub.v1.ApprovalScope
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	66, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	67, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
 	10, // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	67, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	68, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
 	9,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
 	3,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
 	4,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
 	8,  // 7: mcphub.v1.Server.shadows:type_name -> mcphub.v1.ConfigOrigin
 	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
-	67, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
+	68, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
 	8,  // 11: mcphub.v1.Server.waiting_for_consent:type_name -> mcphub.v1.ConfigOrigin
 	5,  // 12: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
@@ -4951,79 +5033,80 @@ var file_mcphub_v1_server_proto_depIdxs = []int32{
 	7,  // 19: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
 	7,  // 20: mcphub.v1.MuteServerResponse.server:type_name -> mcphub.v1.Server
 	11, // 21: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	7,  // 22: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	10, // 23: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 24: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	33, // 25: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	68, // 26: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	13, // 27: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
-	14, // 28: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	69, // 29: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	70, // 30: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	71, // 31: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
-	15, // 32: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	63, // 33: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	69, // 34: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	70, // 35: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	71, // 36: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	64, // 37: mcphub.v1.ExpandUriTemplateRequest.values:type_name -> mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
-	65, // 38: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	70, // 39: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	7,  // 40: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	7,  // 41: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	6,  // 42: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
-	72, // 43: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
-	67, // 44: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
-	58, // 45: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
-	17, // 46: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	19, // 47: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	21, // 48: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	23, // 49: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	25, // 50: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	27, // 51: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
-	29, // 52: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	31, // 53: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	36, // 54: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	38, // 55: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	40, // 56: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	42, // 57: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	44, // 58: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	46, // 59: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	48, // 60: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	50, // 61: mcphub.v1.McpServerService.ExpandUriTemplate:input_type -> mcphub.v1.ExpandUriTemplateRequest
-	52, // 62: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	54, // 63: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	56, // 64: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	59, // 65: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
-	61, // 66: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
-	34, // 67: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	18, // 68: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	20, // 69: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	22, // 70: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	24, // 71: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	26, // 72: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	28, // 73: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
-	30, // 74: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	32, // 75: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	37, // 76: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	39, // 77: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	41, // 78: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	43, // 79: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	45, // 80: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	47, // 81: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	49, // 82: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	51, // 83: mcphub.v1.McpServerService.ExpandUriTemplate:output_type -> mcphub.v1.ExpandUriTemplateResponse
-	53, // 84: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	55, // 85: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	57, // 86: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	60, // 87: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
-	62, // 88: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
-	35, // 89: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	68, // [68:90] is the sub-list for method output_type
-	46, // [46:68] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	30, // 22: mcphub.v1.ReloadConfigRequest.managed_policy:type_name -> mcphub.v1.ManagedPolicy
+	7,  // 23: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	10, // 24: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 25: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	34, // 26: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	69, // 27: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	13, // 28: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	14, // 29: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	70, // 30: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	71, // 31: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	72, // 32: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	15, // 33: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	64, // 34: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	70, // 35: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	71, // 36: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	72, // 37: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	65, // 38: mcphub.v1.ExpandUriTemplateRequest.values:type_name -> mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	66, // 39: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	71, // 40: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 41: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 42: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 43: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	73, // 44: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	68, // 45: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	59, // 46: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 47: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 48: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	21, // 49: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	23, // 50: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	25, // 51: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	27, // 52: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
+	29, // 53: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	32, // 54: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	37, // 55: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	39, // 56: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	41, // 57: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	43, // 58: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	45, // 59: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	47, // 60: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	49, // 61: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	51, // 62: mcphub.v1.McpServerService.ExpandUriTemplate:input_type -> mcphub.v1.ExpandUriTemplateRequest
+	53, // 63: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	55, // 64: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	57, // 65: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	60, // 66: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	62, // 67: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	35, // 68: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 69: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	20, // 70: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	22, // 71: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	24, // 72: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	26, // 73: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	28, // 74: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
+	31, // 75: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	33, // 76: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	38, // 77: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	40, // 78: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	42, // 79: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	44, // 80: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	46, // 81: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	48, // 82: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	50, // 83: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	52, // 84: mcphub.v1.McpServerService.ExpandUriTemplate:output_type -> mcphub.v1.ExpandUriTemplateResponse
+	54, // 85: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	56, // 86: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	58, // 87: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	61, // 88: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	63, // 89: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	36, // 90: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	69, // [69:91] is the sub-list for method output_type
+	47, // [47:69] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -5035,19 +5118,19 @@ func file_mcphub_v1_server_proto_init() {
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_msgTypes[6].OneofWrappers = []any{}
-	file_mcphub_v1_server_proto_msgTypes[34].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[35].OneofWrappers = []any{
 		(*ReadResourceResponse_ResultJson)(nil),
 		(*ReadResourceResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[42].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[43].OneofWrappers = []any{
 		(*GetMcpPromptResponse_ResultJson)(nil),
 		(*GetMcpPromptResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[45].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[46].OneofWrappers = []any{
 		(*CompleteRequest_McpPrompt)(nil),
 		(*CompleteRequest_UriTemplate)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[46].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[47].OneofWrappers = []any{
 		(*CompleteResponse_ResultJson)(nil),
 		(*CompleteResponse_Error)(nil),
 	}
@@ -5057,7 +5140,7 @@ func file_mcphub_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   59,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -61,7 +61,8 @@ type McpServerServiceClient interface {
 	// StartServer connects a server and waits until it is ready. It also starts a server that was given up.
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
-	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
+	// LAUNCH_NOT_ALLOWED: a managed policy refuses the launch, with metadata policy and rule; SIGN_IN_DECLINED,
+	// NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
 	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
@@ -88,7 +89,8 @@ type McpServerServiceClient interface {
 	MuteServer(ctx context.Context, in *MuteServerRequest, opts ...grpc.CallOption) (*MuteServerResponse, error)
 	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
 	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
-	// watched_by_host is set. Windows are told by config_reloaded.
+	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs and
+	// is refused from then on is stopped.
 	ReloadConfig(ctx context.Context, in *ReloadConfigRequest, opts ...grpc.CallOption) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
 	// unless allow_cached is set.
@@ -400,7 +402,8 @@ type McpServerServiceServer interface {
 	// StartServer connects a server and waits until it is ready. It also starts a server that was given up.
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
-	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
+	// LAUNCH_NOT_ALLOWED: a managed policy refuses the launch, with metadata policy and rule; SIGN_IN_DECLINED,
+	// NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
 	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
@@ -427,7 +430,8 @@ type McpServerServiceServer interface {
 	MuteServer(context.Context, *MuteServerRequest) (*MuteServerResponse, error)
 	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
 	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
-	// watched_by_host is set. Windows are told by config_reloaded.
+	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs and
+	// is refused from then on is stopped.
 	ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
 	// unless allow_cached is set.
