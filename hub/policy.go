@@ -30,6 +30,12 @@ func (h *Hub) SetHostPolicy(p HostPolicy) {
 	h.config.hostPolicy.Store(text)
 }
 
+// SystemPolicies returns the managed policies that hold without a host, for commands that have no hub: that of a file,
+// which is SystemPolicyFile() for all but tests.
+func SystemPolicies(file string) []event.LaunchPolicy {
+	return policyTexts{system: config.ReadPolicyFile(file)}.policies()
+}
+
 // policyTexts are the texts of the managed policies that hold.
 type policyTexts struct{ system, host *config.PolicyText }
 

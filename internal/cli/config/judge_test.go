@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
+	"github.com/mcphub-go/mcphub/internal/cli/config"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 )
 
@@ -83,6 +84,37 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 		}
 		if !found || len(report.Problems) != len(report.Servers[0].Problems) {
 			t.Errorf("%s: want key %q with %q\n%s", tt.entry, tt.key, tt.want, r.Stdout)
+		}
+	}
+}
+
+// An entry that the system's managed policy refuses is broken, with the rule. A policy that cannot be used refuses all.
+func TestConfigCheckTellsPolicy(t *testing.T) {
+	p := clitest.Inside(t)
+	p.AtHome(nil)
+	p.Setenv("SHELL", filepath.Join(p.Folder, "no-shell"))
+	file := p.Config("mcp.json", `{"mcpServers": {
+  "good": {"command": "node", "args": ["x.js"]},
+  "bad": {"command": "node", "args": ["node_modules/evil/x.js"]}
+}}`)
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	config.UsePolicyFile(t, policy)
+	for _, tt := range []struct{ text, good, bad, want string }{
+		{"", "ok", "ok", ""},
+		{`{"deniedServers": [{"package": "npm:evil"}]}`, "ok", "broken", "the rule deniedServers[0] of " + policy + ":1 denies npm:evil"},
+		{"{\n}}", "broken", "broken", "the policy " + policy + ":2 cannot be used"},
+	} {
+		if tt.text != "" {
+			if err := os.WriteFile(policy, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report, _, r := checkJSON(t, p, file)
+		if len(report.Servers) != 2 || report.Servers[0].Verdict != tt.good || report.Servers[1].Verdict != tt.bad {
+			t.Errorf("%s: %s", tt.text, r.Stdout)
+		}
+		if n := len(report.Problems); tt.want != "" && (n == 0 || !strings.Contains(report.Problems[n-1].Message, tt.want)) {
+			t.Errorf("%s: %s", tt.text, r.Stdout)
 		}
 	}
 }

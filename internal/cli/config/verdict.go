@@ -15,6 +15,7 @@ import (
 
 	domain "github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
@@ -314,7 +315,10 @@ func (b *noHub) Go(f func()) { b.tasks.Go(f) }
 
 func (b *noHub) Draining() bool { return false }
 
-// judges returns a function that examines an entry as its start would. It asks the login shell if a program is not
+// policyFile is the file of the system's managed policy. Tests have one of their own.
+var policyFile = domain.SystemPolicyFile()
+
+// judges returns a function that examines an entry as its start would, for the system's managed policy, too. It asks the login shell if a program is not
 // found. done ends the shell.
 func judges(sources []config.Source) (judge func(config.Server) []config.Problem, done func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -332,10 +336,20 @@ func judges(sources []config.Source) (judge func(config.Server) []config.Problem
 		}
 	}
 	r.SetFolders(folders)
-	return func(s config.Server) []config.Problem { return r.Judge(ctx, s) }, func() {
-		cancel(errors.New("all entries are judged"))
-		hub.tasks.Wait()
-	}
+	policies := domain.SystemPolicies(policyFile)
+	return func(s config.Server) []config.Problem {
+			found := r.Judge(ctx, s)
+			if len(policies) == 0 {
+				return found
+			}
+			if no := core.JudgePolicies(policies, r.Identity(ctx, s)); no != nil {
+				found = append(found, s.ProblemAt("", "is not started: "+no.Text()+"; ask your administrator", true))
+			}
+			return found
+		}, func() {
+			cancel(errors.New("all entries are judged"))
+			hub.tasks.Wait()
+		}
 }
 
 // tryStarts adds to the report the problems that the starts of the entries that count would find.

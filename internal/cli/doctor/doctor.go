@@ -15,8 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -137,6 +140,9 @@ func (o *options) run(words []string) error {
 	conf, err := o.resolved(server)
 	if err != nil {
 		return exit.Wrong(err)
+	}
+	if no := refusal(conf); no != nil {
+		return exit.Wrong(no.Error(conf.Name))
 	}
 	var secrets redact.Redactor
 	secrets.Add(conf.Secrets...)
@@ -350,6 +356,20 @@ func way(conf config.Resolved) doctor.Way {
 		return doctor.Way{Transport: doctor.SSE, HTTP: at}
 	}
 	return doctor.Way{Transport: doctor.HTTP, HTTP: at, OrSSE: conf.Transport == config.TransportAuto}
+}
+
+// policyFile is the file of the system's managed policy. Tests have one of their own.
+var policyFile = hub.SystemPolicyFile()
+
+// refusal returns which rule of the system's managed policy refuses the launch, nil if none does: the doctor is no way
+// around it.
+func refusal(conf config.Resolved) *event.LaunchRefusal {
+	policies := hub.SystemPolicies(policyFile)
+	if len(policies) == 0 {
+		return nil
+	}
+	program, _ := process.Find(way(conf).Command) // a program that is not found is told by the start
+	return core.JudgePolicies(policies, (&grants.Resolver{}).IdentityOf(conf, program))
 }
 
 // launchLine returns what is run or reached, for people.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
+	clidoctor "github.com/mcphub-go/mcphub/internal/cli/doctor"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
@@ -50,6 +51,24 @@ func TestDoctorsFlags_real(t *testing.T) {
 	r = p.Run("doctor", "--stdio", commandLine, "--connect-timeout", "1ns", "--json")
 	if r.Status != exit.ToolError || !strings.Contains(r.Stdout, "within 1ns, which --connect-timeout sets") {
 		t.Errorf("a start without time: status %d: %s%s", r.Status, r.Stdout, r.Stderr)
+	}
+}
+
+// What the system's managed policy refuses is not started by the doctor either.
+func TestDoctorObeysPolicy(t *testing.T) {
+	p := clitest.Inside(t)
+	commandLine, record := p.DemoServer()
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(policy, []byte(`{"allowedServers": [{"package": "npm:good"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clidoctor.UsePolicyFile(t, policy)
+	r := p.Run("doctor", "--stdio", commandLine, "--yes")
+	if r.Status != exit.Usage || !strings.Contains(r.Stderr, "the rule allowedServers of "+policy+":1 does not name") {
+		t.Errorf("status %d: %s%s", r.Status, r.Stdout, r.Stderr)
+	}
+	if _, err := os.Stat(record); err == nil {
+		t.Error("the server was started")
 	}
 }
 
