@@ -119,8 +119,8 @@ func (c *Config) policyProblems() (list []event.ConfigProblem) {
 	return list
 }
 
-// refusal returns which rule of the policies refuses a launch, nil if none does. look is called if there is a policy. It
-// takes time that a stranger chooses, so it is called without the lock.
+// refusal returns which rule of the policies refuses a launch, nil if none does. look is called if there is a policy.
+// It takes time that a stranger chooses, so it is called without the lock.
 func (c *Config) refusal(look func() *event.LaunchIdentity) *event.LaunchRefusal {
 	list := *c.policies.Load()
 	if len(list) == 0 {

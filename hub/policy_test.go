@@ -97,7 +97,8 @@ func TestPolicyStopsWhatRuns(t *testing.T) {
 		if _, _, _, err := w.hub.LoadConfig(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := w.hub.StartServer(context.Background(), "s"); err != nil || s.State != event.ServerReady || len(s.Problems) > 0 {
+		s, err := w.hub.StartServer(context.Background(), "s")
+		if err != nil || s.State != event.ServerReady || len(s.Problems) > 0 {
 			t.Errorf("after the rule has gone: %v, %v", s, err)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// vscode reads a setting of VS Code that its organisation's policy sets (McpAccessValue, policy ChatMCP). Other settings
-// say nothing of what may be launched.
+// vscode reads a setting of VS Code that its organisation's policy sets (McpAccessValue, policy ChatMCP). Other
+// settings say nothing of what may be launched.
 func (r *policyReader) vscode(m member) bool {
 	switch m.name {
 	case "chat.mcp.access":

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -159,5 +161,41 @@ func TestPolicyFiles(t *testing.T) {
 	}
 	if p := ReadPolicyFile(dir).Policy(); !strings.Contains(p.Unreadable, "no regular file") {
 		t.Errorf("a folder: %+v", p)
+	}
+}
+
+// The schema of the file has the keys that the reader knows.
+func TestPolicySchema(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", "policy.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, valid := range map[string]bool{
+		`{"$schema": "x"}`: true, `{"allowedServers": [{"command": ["x", "*"]}], "deniedServers": []}`: true,
+		`{"deniedServers": [{"url": "https://x.example/*"}, {"package": "oci:x"}], "noPersonalServers": true}`: true,
+		`{"onlyRegistry": true, "registry": {"servers": []}, "allowedServers": []}`:                            true,
+		`{"denied": []}`: false, `{"allowedServers": [{"command": "x"}]}`: false, `{"allowedServers": [{}]}`: false,
+		`{"allowedServers": [{"url": "https://x.example/", "command": ["x"]}]}`: false, `{"onlyRegistry": 1}`: false,
+		`{"allowedServers": [{"name": "x"}]}`: false, `{"registry": {}}`: false,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		p := (&PolicyText{From: "p", Text: []byte(text)}).Policy()
+		if err := resolved.Validate(v); (err == nil) != valid || (p.Unreadable == "") != valid {
+			t.Errorf("%s: by the schema %v, by the reader %q", text, err, p.Unreadable)
+		}
+	}
+	if n := len(schema.Properties); n != 6 {
+		t.Errorf("the schema has %d keys", n)
 	}
 }

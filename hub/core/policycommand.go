@@ -82,10 +82,12 @@ func split(texts []string) (words []string) {
 			return strings.ContainsRune(" \t\r\n\v\f'\"`;&|<>(){}$=,^", r)
 		})...)
 		// A shell takes quotes and escapes out of the middle of a word.
-		words = append(words, strings.Fields(strings.NewReplacer(`'`, "", `"`, "", `\`, "", "^", "", "`", "").Replace(text))...)
+		words = append(words, strings.Fields(unquoted.Replace(text))...)
 	}
 	return words
 }
+
+var unquoted = strings.NewReplacer(`'`, "", `"`, "", `\`, "", "^", "", "`", "")
 
 // programName returns the name of a program in lower case, without its folder and the extensions of Windows.
 func programName(path string) string {

@@ -7,9 +7,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// packageOf returns the package that a launch surely runs, and nothing else: a known program that is found as usual, its
-// plainest form, the usual package registry. It is the argument at; what follows it is for the server. ok is false for
-// all else.
+// packageOf returns the package that a launch surely runs, and nothing else: a known program that is found as usual,
+// its plainest form, the usual package registry. It is the argument at; what follows it is for the server. ok is false
+// for all else.
 func packageOf(id *event.LaunchIdentity) (p event.LaunchPackageName, at int, ok bool) {
 	if id.Nearby != "" || len(id.Loading) > 0 {
 		return p, 0, false
@@ -51,7 +51,8 @@ func pypiPackage(s string) (p event.LaunchPackageName, ok bool) {
 		isPyPIName(name) && (!versioned || isPyPIVersion(version))
 }
 
-// packageNamed reads the name of a package in a rule: npm:, pypi: or oci:, and what follows as npx, uvx or docker take it.
+// packageNamed reads the name of a package in a rule: npm:, pypi: or oci:, and what follows as npx, uvx or docker take
+// it.
 func packageNamed(s string) (p event.LaunchPackageName, ok bool) {
 	kind, name, _ := strings.Cut(s, ":")
 	switch kind {

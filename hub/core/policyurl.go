@@ -39,8 +39,8 @@ func plainAddress(s string) (a address, ok bool) {
 	}
 	path, _, _ := strings.Cut(a.path, "?")
 	segments := strings.Split(path[1:], "/")
-	return a, isHost(a.host) && !strings.ContainsAny(a.path, "\\%#@ ") && all(a.path, func(c byte) bool { return c > ' ' && c < 0x7f }) &&
-		!slices.Contains(segments, ".") && !slices.Contains(segments, "..") &&
+	plain := all(a.path, func(c byte) bool { return c > ' ' && c < 0x7f }) && !strings.ContainsAny(a.path, "\\%#@")
+	return a, plain && isHost(a.host) && !slices.Contains(segments, ".") && !slices.Contains(segments, "..") &&
 		!slices.Contains(segments[:len(segments)-1], "")
 }
 
@@ -51,8 +51,8 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// isHost reports whether a text is the name of a host in ASCII and lower case, or an IPv4 address. Names in punycode are
-// none: they may look like other names.
+// isHost reports whether a text is the name of a host in ASCII and lower case, or an IPv4 address. Names in punycode
+// are none: they may look like other names.
 func isHost(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if !all(label, func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' }) ||

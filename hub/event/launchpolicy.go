@@ -46,7 +46,8 @@ type LaunchRule struct {
 	Command []string
 	Package LaunchPackageName // core.CheckPolicy makes it of Text
 	URL     string
-	// Listed says that the rule is from the list of a registry, which may have what cannot be compared: that names nothing.
+	// Listed says that the rule is from the list of a registry, which may have what cannot be compared: that names
+	// nothing.
 	Listed bool
 	Of     string // the server of the registry that it is of, "" = none
 	// AnyVersion says that the version in Text does not count.
@@ -88,7 +89,8 @@ type LaunchRefusal struct {
 
 // Error returns the error for a server whose launch is refused.
 func (r LaunchRefusal) Error(server string) *Error {
-	return Fail(CodeFailedPrecondition, ReasonLaunchNotAllowed, []string{"server", server, "policy", r.From, "rule", r.Rule},
+	return Fail(CodeFailedPrecondition, ReasonLaunchNotAllowed,
+		[]string{"server", server, "policy", r.From, "rule", r.Rule},
 		"server %q is not started: %s; ask your administrator", server, r.Text())
 }
 

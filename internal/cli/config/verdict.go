@@ -318,8 +318,8 @@ func (b *noHub) Draining() bool { return false }
 // policyFile is the file of the system's managed policy. Tests have one of their own.
 var policyFile = domain.SystemPolicyFile()
 
-// judges returns a function that examines an entry as its start would, for the system's managed policy, too. It asks the login shell if a program is not
-// found. done ends the shell.
+// judges returns a function that examines an entry as its start would, for the system's managed policy, too. It asks
+// the login shell if a program is not found. done ends the shell.
 func judges(sources []config.Source) (judge func(config.Server) []config.Problem, done func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var hub noHub

@@ -89,8 +89,8 @@ type McpServerServiceClient interface {
 	MuteServer(ctx context.Context, in *MuteServerRequest, opts ...grpc.CallOption) (*MuteServerResponse, error)
 	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
 	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
-	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs and
-	// is refused from then on is stopped.
+	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs
+	// and is refused from then on is stopped.
 	ReloadConfig(ctx context.Context, in *ReloadConfigRequest, opts ...grpc.CallOption) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
 	// unless allow_cached is set.
@@ -430,8 +430,8 @@ type McpServerServiceServer interface {
 	MuteServer(context.Context, *MuteServerRequest) (*MuteServerResponse, error)
 	// ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
 	// apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
-	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs and
-	// is refused from then on is stopped.
+	// watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs
+	// and is refused from then on is stopped.
 	ReloadConfig(context.Context, *ReloadConfigRequest) (*ReloadConfigResponse, error)
 	// ListTools lists the tools of one server or of all servers. A server that is not connected is connected first,
 	// unless allow_cached is set.

@@ -4651,8 +4651,8 @@ export const McpServerService: GenService<{
   /**
    * ReloadConfig reads the config. Servers whose launch has not changed keep running; changed approvals and timeouts
    * apply to them at once. From then on the hub watches the files and reads them again when one changes, unless
-   * watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs and
-   * is refused from then on is stopped.
+   * watched_by_host is set. Windows are told by config_reloaded. The managed policies are read again, too; what runs
+   * and is refused from then on is stopped.
    *
    * @generated from rpc mcphub.v1.McpServerService.ReloadConfig
    */
