@@ -49,8 +49,8 @@ func (l *launchWords) mayBeCommand(want []string) bool {
 	return len(want) > 0
 }
 
-// launchWords are the words of a launch, in lower case: the program as it is spelled and found, each argument and each
-// part of it that a shell might take for a word.
+// launchWords are the words of a launch, in lower case: the program as it is spelled and found, each argument, what is
+// around it, and each part of it that a shell might take for a word.
 type launchWords struct {
 	all []string
 	// is what the launch surely runs, if known says so; besides are all words but that one, with escapes replaced, too.
@@ -60,11 +60,11 @@ type launchWords struct {
 }
 
 func wordsOf(id *event.LaunchIdentity) (w launchWords) {
-	w.all = split(append([]string{id.Command, id.Program, id.Target}, id.Args...))
+	w.all = split(slices.Concat([]string{id.Command, id.Program, id.Target}, id.Args, id.Around))
 	w.besides = w.all
 	at := 0
 	if w.is, at, w.known = packageOf(id); w.known {
-		w.besides = split(slices.Concat(id.Args[:at], id.Args[at+1:]))
+		w.besides = split(slices.Concat(id.Args[:at], id.Args[at+1:], id.Around))
 	}
 	for _, word := range w.besides {
 		if plain := unescaped(word); plain != word {

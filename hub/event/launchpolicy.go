@@ -72,6 +72,9 @@ type LaunchIdentity struct {
 	// Loading are the names of the variables that the entry sets, or takes from elsewhere, and that can make a program
 	// load or fetch other code. LoadingArgs are the arguments "NAME" and "NAME=value" with such a name.
 	Loading, LoadingArgs []string
+	// Around are the values of the variables that the entry sets, which may be secret, and the directory if it is within
+	// a package.
+	Around []string
 	// Nearby is what can make Command mean something else where it runs: the program lies in a folder of the workspace, or
 	// a file there may take the place of the package. "" = nothing does.
 	Nearby string

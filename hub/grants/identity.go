@@ -55,8 +55,15 @@ func (m *Resolver) IdentityOf(r config.Resolved, p process.Program) *event.Launc
 	if r.URL != "" {
 		return id
 	}
+	if strings.Contains(r.Dir, "node_modules") || strings.Contains(r.Dir, "site-packages") {
+		id.Around = append(id.Around, r.Dir) // where a package lies; any other folder may be called like one
+	}
 	for name, value := range r.Env {
-		if value != nil && misleads(name) {
+		if value == nil {
+			continue
+		}
+		id.Around = append(id.Around, *value)
+		if misleads(name) {
 			id.Loading = append(id.Loading, name)
 		}
 	}
@@ -105,10 +112,17 @@ func (m *Resolver) nearby(r config.Resolved, p process.Program) string {
 			break
 		}
 	}
-	for dir := r.Dir; filepath.IsAbs(dir) && dir != machine().home; dir = filepath.Dir(dir) {
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return "it is not known where it runs"
+	}
+	for home := machine().home; ; dir = filepath.Dir(dir) {
 		for _, file := range []string{".npmrc", "bunfig.toml", filepath.Join("node_modules", filepath.FromSlash(name)),
 			filepath.Join("node_modules", ".bin", filepath.Base(filepath.FromSlash(name))), "package.json"} {
 			path := filepath.Join(dir, file)
+			if file == ".npmrc" && dir == home { // it is the user's, wherever npx runs
+				continue
+			}
 			if file == "package.json" { // npx runs what it calls a program
 				text, _ := config.ReadFile(path, "workspace")
 				if !bytes.Contains(text, []byte(`"bin"`)) {
@@ -119,11 +133,10 @@ func (m *Resolver) nearby(r config.Resolved, p process.Program) string {
 			}
 			return fmt.Sprintf("%s may change what it runs there", path)
 		}
-		if dir == filepath.Dir(dir) {
-			break
+		if dir == home || dir == filepath.Dir(dir) {
+			return ""
 		}
 	}
-	return ""
 }
 
 func within(folder, path string) bool {

@@ -4,6 +4,7 @@ import {
   awaited,
   configSources,
   editorFileNames,
+  editorPolicy,
   parsePlaces,
   unusable,
   type Known,
@@ -146,4 +147,10 @@ test("the editor's own file lies beside its folder for extensions, also on a rem
     '/data/Machine/mcp.json',
     '/data/User/mcp.json',
   ]);
+});
+
+test("the editor's managed setting is handed on, also that there is none any more", () => {
+  const name = 'VSCodium (chat.mcp.access)';
+  assert.deepEqual(editorPolicy('none', 'VSCodium'), { json: '{"chat.mcp.access":"none"}', dialect: 'vscode', name });
+  assert.deepEqual(editorPolicy(undefined, 'VSCodium'), { json: '', dialect: 'vscode', name });
 });

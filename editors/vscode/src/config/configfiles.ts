@@ -11,7 +11,9 @@ import {
   awaited,
   configSources,
   editorFileNames,
+  editorPolicy,
   parsePlaces,
+  policySetting,
   unusable,
   type Discover,
   type Place,
@@ -80,6 +82,8 @@ export class ConfigFiles implements vscode.Disposable {
       vscode.workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration('mcphub')) {
           anew();
+        } else if (change.affectsConfiguration(policySetting)) {
+          void this.reload();
         }
       }),
     );
@@ -178,7 +182,10 @@ export class ConfigFiles implements vscode.Disposable {
       // An empty list would mean: the same sources as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };
       await hub.servers.reloadConfig(
-        { sources: sources.length === 0 ? [nothing] : sources },
+        {
+          sources: sources.length === 0 ? [nothing] : sources,
+          managedPolicy: editorPolicy(vscode.workspace.getConfiguration().get(policySetting), vscode.env.appName),
+        },
         { timeoutMs: readingLimitMs },
       );
     } catch (error) {

@@ -94,6 +94,25 @@ export function configSources(known: Known): Source[] {
   return [...found.values()];
 }
 
+/** The setting of VS Code by which an organisation says which servers may start. */
+export const policySetting = 'chat.mcp.access';
+
+/** The fields of a ManagedPolicy of the contract. */
+export interface EditorPolicy {
+  readonly json: string;
+  readonly dialect: 'vscode';
+  readonly name: string;
+}
+
+/**
+ * Returns the managed policy of the editor. `access` is the value of `policySetting` that counts, in which an
+ * organisation's takes precedence. Without one there is no policy, which the hub has to be told: it keeps the last.
+ */
+export function editorPolicy(access: unknown, editor: string): EditorPolicy {
+  const json = access === undefined ? '' : JSON.stringify({ [policySetting]: access });
+  return { json, dialect: 'vscode', name: `${editor} (${policySetting})` };
+}
+
 /** Reports whether a place is the .vscode/mcp.json of a folder. */
 function isOfEditor(place: Place): boolean {
   return (
