@@ -248,6 +248,7 @@ func TestDeniedBroadly(t *testing.T) {
 		{"a package of a scope", evil, runs("npx", "-y", "@good/evil"), false},
 		{"another kind", evil, runs("uvx", "evil"), false},
 		{"an address", evil, at("https://evil/"), false},
+		{"a package of a scope, by another program", evil, runs("pnpm", "dlx", "@good/evil"), false},
 		{"of the scope", scoped, runs("npx", "-y", "@bad/evil@latest"), true},
 		{"of another scope", scoped, runs("npx", "-y", "@good/evil"), false},
 		{"the version", one, runs("npx", "evil@1.2.3"), true},
