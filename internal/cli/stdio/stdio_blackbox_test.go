@@ -154,6 +154,11 @@ func TestHost(t *testing.T) {
 		if e := p.reply("config").GetError(); e != nil {
 			t.Fatal(e)
 		}
+		// A managed policy is not taken from lines.
+		p.call("policy", "McpServerService", "ReloadConfig", `,"managedPolicy":{"json":"{}"}`)
+		if e := p.reply("policy").GetError(); !strings.Contains(e.GetMessage(), "managed_policy: is not taken") {
+			t.Errorf("a policy: %v", e)
+		}
 		p.call("echo", "McpHubService", "CallTool",
 			`,"server":"demo","tool":"echo","argumentsJson":"{\"text\":\"hi\"}","preapproved":true`)
 		var result mcphubv1.CallToolResponse
