@@ -236,6 +236,19 @@ test('an approval is asked for, unless the host has asked itself; where nobody c
   assert.deepEqual([nobody.code, nobody.reason], ['failed_precondition', 'NO_APPROVER']);
 });
 
+test('a policy of the host refuses servers by the name of its rule, and one that cannot be used refuses all', async (t) => {
+  const s = stage(t);
+  const policy = { deniedServers: [{ command: [realBinary(), 'demo-server', '*'] }] };
+  const hub = await s.owned({ servers: [demo(s)], policy: { policy, name: 'the policy of ACME' } });
+  const refused = await failure(hub.startServer('demo'));
+  assert.equal(refused.reason, 'LAUNCH_NOT_ALLOWED');
+  assert.match(refused.message, /deniedServers\[0\].*the policy of ACME|the policy of ACME.*deniedServers\[0\]/s);
+  assert.equal(hub.servers.find(({ name }) => name === 'demo')?.state, 'broken');
+
+  const other = await s.owned({ servers: [demo(s)], policy: { policy: '{"deniedServer": []}' } });
+  assert.equal((await failure(other.startServer('demo'))).reason, 'LAUNCH_NOT_ALLOWED');
+});
+
 test('servers in memory stand beside those of files, start without a question, and can be replaced', async (t) => {
   const s = stage(t);
   const file = join(s.directory, 'mcp.json');

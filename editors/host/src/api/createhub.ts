@@ -65,6 +65,7 @@ class Owner {
   readonly #stateChanged: Emitter<State>;
   readonly #relays = new Set<Relay>();
   readonly #page: PagePort | undefined;
+  readonly #policy: { readonly json: string; readonly dialect: string; readonly name: string };
   readonly #closing = new AbortController();
   #files: readonly (string | ConfigFileSetting)[];
   #servers: readonly MemoryServer[];
@@ -83,6 +84,8 @@ class Owner {
     this.#folders = folders.map(rootOf);
     this.#handlers = questions;
     this.#page = settings.page;
+    const { policy = '', dialect = '', name = '' } = settings.policy ?? {};
+    this.#policy = { json: typeof policy === 'string' ? policy : JSON.stringify(policy), dialect, name };
     this.#report = onError;
     const listenerFailed = (error: unknown): void => onError(asHubError(error));
     this.#hub = new Hub(processOptions(settings, program));
@@ -261,7 +264,10 @@ class Owner {
     const { signal } = this.#present;
     await until(this.#watcher, () => this.#watcher.standing.known, signal);
     const sources = configSources(this.#memory, this.#files, this.#servers);
-    const { servers, problems, stopped } = await this.#hub.servers.reloadConfig({ sources }, { signal });
+    const { servers, problems, stopped } = await this.#hub.servers.reloadConfig(
+      { sources, managedPolicy: this.#policy },
+      { signal },
+    );
     await untilShown(this.#watcher, servers, signal);
     return {
       problems: problems.map((one): McpConfigProblem & { server: string } => ({

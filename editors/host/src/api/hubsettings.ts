@@ -38,6 +38,11 @@ export interface HubSettings {
   readonly files?: readonly (string | ConfigFileSetting)[];
   /** Servers in memory, as with setServers(). Default: none. */
   readonly servers?: readonly MemoryServer[];
+  /**
+   * The managed policy that your program hands on from its organisation: which servers may be launched (docs/policy.md).
+   * It holds beside that of the system, which it cannot loosen. Default: none.
+   */
+  readonly policy?: PolicySetting;
   /** The folders that are open, as absolute paths or file URIs. Servers learn them as roots. Default: none. */
   readonly folders?: readonly string[];
 
@@ -86,6 +91,15 @@ export interface ConfigFileSetting {
   readonly folder?: string;
   /** Whether the file need not exist, as a place where servers may be added. Default: false. */
   readonly mayBeMissing?: boolean;
+}
+
+export interface PolicySetting {
+  /** A policy, or its JSON text. One that cannot be used lets no server start, and is among the problems. */
+  readonly policy: Readonly<Record<string, unknown>> | string;
+  /** vscode: an object with VS Code's settings. cline: Cline's remote config. Default: the hub's own form. */
+  readonly dialect?: 'vscode' | 'cline';
+  /** Where it is from, for people. */
+  readonly name?: string;
 }
 
 /**
