@@ -19,8 +19,8 @@ import type { AddServerProposed, Relay, RelayOptions } from './options.js';
 import type { EventOfHost, PageEnd } from './pagevoice.js';
 import { Finding } from './finding.js';
 import { launchForbidden, writeForbidden } from './forbidden.js';
-import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
+import { nothing, transition } from './standing.js';
 import { comebackDelay, mayComeBack } from './window.js';
 import { methodOf, registry } from './windowcalls.js';
 
@@ -31,7 +31,7 @@ export class PageRelay implements Relay {
   readonly #source: StreamSource;
   readonly #voice: PageVoice;
   readonly #options: RelayOptions;
-  readonly #prompts = new OpenPrompts();
+  #prompts = nothing.prompts; // those that are open
   readonly #finding: Finding;
   readonly #unsubscribe: (() => void)[];
   #attached: Attached | undefined;
@@ -314,7 +314,7 @@ export class PageRelay implements Relay {
     const { event } = message;
     if (event.case === 'welcome') {
       if (event.value.hubId !== this.#hubId) {
-        this.#prompts.forget(); // this hub may use the same ids for other prompts
+        this.#prompts = nothing.prompts; // this hub may use the same ids for other prompts
       }
       this.#hubId = event.value.hubId;
       this.#windowId = event.value.windowId;
@@ -325,7 +325,9 @@ export class PageRelay implements Relay {
         return;
       }
     }
-    this.#prompts.see(message);
+    if (event.case === 'snapshot' || event.case === 'promptOpened' || event.case === 'promptClosed') {
+      this.#prompts = transition({ ...nothing, prompts: this.#prompts }, message).after.prompts;
+    }
     if (event.case === 'reply') {
       const { messageId, error } = event.value;
       const asked = attached.unanswered.get(messageId);

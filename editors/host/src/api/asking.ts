@@ -5,7 +5,7 @@ import { PromptKind } from '../gen/mcphub/v1/prompt_pb.js';
 import type { Prompt } from '../gen/mcphub/v1/prompt_pb.js';
 import type { QuestionHandlers } from './question.js';
 import { askOf, common, overBecause, type Action, type Ask } from './shownquestions.js';
-import type { PromptEnd } from './standing.js';
+import type { PromptEnd } from '../standing.js';
 import type { WatcherWindow } from './watcherwindow.js';
 
 /** Returns the kinds of prompts for which there is a handler. */

@@ -19,7 +19,7 @@ import type {
 } from './mcphub.js';
 import * as shown from './shown.js';
 import { answeredLate, delivered, endedRequest, lostRequest, openQuestion, request } from './shownrequests.js';
-import type { Change, Standing } from './standing.js';
+import type { Change, Standing } from '../standing.js';
 import type { WatcherWindow } from './watcherwindow.js';
 
 /** The largest number of ended requests that are kept, as many as a snapshot has. */

@@ -6,7 +6,7 @@ import type { AttachResponse, HelloSchema, Reply } from '../gen/mcphub/v1/editor
 import type { ApprovalScope } from '../gen/mcphub/v1/prompt_pb.js';
 import type { Hub } from '../hub.js';
 import type { HubWindow } from '../window.js';
-import { lost, missed, nothing, transition, type Change, type Standing } from './standing.js';
+import { lost, missed, nothing, transition, type Change, type Standing } from '../standing.js';
 
 export interface Root {
   readonly uri: string;

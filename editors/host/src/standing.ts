@@ -1,10 +1,10 @@
 // The state of everything, as a window of the host receives it: one state and one transition function.
-import type { AttachResponse } from '../gen/mcphub/v1/editor_pb.js';
-import type { Prompt, PromptClosed } from '../gen/mcphub/v1/prompt_pb.js';
-import { RequestDirection, RequestState } from '../gen/mcphub/v1/request_pb.js';
-import type { Request } from '../gen/mcphub/v1/request_pb.js';
-import { ServerState } from '../gen/mcphub/v1/server_pb.js';
-import type { Server } from '../gen/mcphub/v1/server_pb.js';
+import type { AttachResponse } from './gen/mcphub/v1/editor_pb.js';
+import type { Prompt, PromptClosed } from './gen/mcphub/v1/prompt_pb.js';
+import { RequestDirection, RequestState } from './gen/mcphub/v1/request_pb.js';
+import type { Request } from './gen/mcphub/v1/request_pb.js';
+import { ServerState } from './gen/mcphub/v1/server_pb.js';
+import type { Server } from './gen/mcphub/v1/server_pb.js';
 
 export interface Standing {
   readonly known: boolean; // a snapshot has come
