@@ -39,8 +39,8 @@ export interface HubSettings {
   /** Servers in memory, as with setServers(). Default: none. */
   readonly servers?: readonly MemoryServer[];
   /**
-   * The managed policy that your program hands on from its organisation: which servers may be launched (docs/policy.md).
-   * It holds beside that of the system, which it cannot loosen. Default: none.
+   * The managed policy that your program hands on from its organisation: which servers may be launched
+   * (docs/policy.md). It holds beside that of the system, which it cannot loosen. Default: none.
    */
   readonly policy?: PolicySetting;
   /** The folders that are open, as absolute paths or file URIs. Servers learn them as roots. Default: none. */
