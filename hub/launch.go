@@ -187,6 +187,79 @@ func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.Serve
 	return h.StartServer(ctx, name)
 }
 
+// LaunchQuestion returns what a person would be asked before the server, or its first entry that waits for consent, is
+// launched, and whether somebody has agreed to it already. It is nil if nobody has to be asked. It is for a host that
+// shows it beside a button of its own: nobody is asked, and nothing is started.
+func (h *Hub) LaunchQuestion(ctx context.Context, name string) (q *event.LaunchQuestion, agreed bool, err error) {
+	form, _, err := h.launchToAllow(ctx, name)
+	if form == nil || err != nil {
+		return nil, false, err
+	}
+	return &form.Question, h.grants.Holds(form.Key), nil
+}
+
+// AllowLaunch records that a person has agreed, in a user interface of the host, to the launch with this hash, until
+// the hub ends or always. An open question about it closes. It fails if something else would be launched by now.
+func (h *Hub) AllowLaunch(ctx context.Context, name, hash string,
+	scope event.ApprovalScope) (event.ServerInfo, error) {
+	if scope != event.ScopeOnce && scope != event.ScopeAlways {
+		return event.ServerInfo{}, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
+			"a launch is allowed once or always: the other scopes are those of a window")
+	}
+	form, s, err := h.launchToAllow(ctx, name)
+	if err != nil {
+		return event.ServerInfo{}, err
+	}
+	if form != nil && form.Question.Hash != hash {
+		return event.ServerInfo{}, event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchChanged,
+			[]string{"server", name}, "the launch of server %q is not the one that was shown: show it again", name)
+	}
+	var info event.ServerInfo
+	h.update(func(st *state) {
+		if form != nil {
+			st.grants.Agree(form.Grant, scope, "")
+			st.apply(core.AnswerPossible{})
+			st.consentsChanged()
+			for _, p := range st.promptsInOrder() { // who has asked finds the consent
+				if p.launch != nil && p.launch.Key == form.Key {
+					st.close(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
+						reason: "the user has agreed to it elsewhere", action: event.ActionDismiss})
+				}
+			}
+		}
+		info = s.info()
+	})
+	h.grants.Save()
+	return info, nil
+}
+
+// launchToAllow looks at what a person would be asked about a server. The form is nil if nobody has to be asked.
+func (h *Hub) launchToAllow(ctx context.Context, name string) (*grants.Form, *server, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.refreshLaunches()
+	var conf config.Server
+	h.update(func(*state) {
+		if conf = s.conf; len(s.launch.entries.Before(s.launch.entry)) > 0 {
+			conf = s.launch.entries[0].Conf
+		}
+	})
+	if err := s.launch.permitted(func() *event.LaunchIdentity { return h.launches.Identity(ctx, conf) }); err != nil {
+		return nil, nil, err
+	}
+	if !conf.Origin.NeedsConsent() {
+		return nil, s, nil
+	}
+	seen := s.launch.look(ctx, conf, nil)
+	if unclear := seen.Refusal(); unclear != nil {
+		return nil, nil, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", name},
+			"server %q cannot be allowed: %s", name, s.launch.server.quote(unclear.Error()))
+	}
+	return &seen.form, s, nil
+}
+
 // launch is the set of config entries that may be launched under the name of one server. The core knows which of them
 // people have agreed to, and which one counts.
 type launch struct {

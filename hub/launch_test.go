@@ -123,6 +123,58 @@ func TestConsentOfAnotherHubChangesOpenApprovals(t *testing.T) {
 	})
 }
 
+// A host says that a person has agreed in its own page to the launch that was shown there: the open question closes,
+// and nobody is asked again, neither now nor by the next hub. The hash of anything else is refused.
+func TestAllowLaunch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := workspaceWorld(t, dir, `{"command":"s","args":["one"],"alwaysAllow":["echo"]}`)
+		ctx := context.Background()
+		q, agreed, err := w.hub.LaunchQuestion(ctx, "s")
+		if err != nil || agreed || q.Command != "s" || !slices.Equal(q.Args, []string{"one"}) || len(q.Hash) < 32 {
+			t.Fatalf("the launch is %+v, %v: %v", q, agreed, err)
+		}
+		v := w.user("one")
+		c := w.echo()
+		p := v.launch()
+		w.workspace(`{"command":"s","args":["two"],"alwaysAllow":["echo"]}`) // the entry changes behind the page of the host
+		_, err = w.hub.AllowLaunch(ctx, "s", q.Hash, event.ScopeAlways)
+		if e := event.AsError(err); err == nil || e.Reason != event.ReasonLaunchChanged {
+			t.Errorf("a launch that nobody has seen: %v", err)
+		}
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
+		for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace} {
+			_, err = w.hub.AllowLaunch(ctx, "s", q.Hash, scope)
+			if e := event.AsError(err); err == nil || e.Reason != event.ReasonInvalidRequest {
+				t.Errorf("scope %v: %v", scope, err)
+			}
+		}
+		<-c.done
+
+		c = w.echo()
+		p = v.launch()
+		if q, _, err = w.hub.LaunchQuestion(ctx, "s"); err != nil || q.Hash != p.Launch.Hash {
+			t.Fatalf("the page of the host and the window show other launches: %+v, %v", q, err)
+		}
+		if _, err = w.hub.AllowLaunch(ctx, "s", q.Hash, event.ScopeAlways); err != nil {
+			t.Error(err)
+		}
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the user has agreed to it elsewhere")
+		c.ok(t)
+		if info := w.server("s"); info.LaunchConsent != event.LaunchGiven {
+			t.Errorf("the server is %+v", info)
+		}
+		w.nothingLeft()
+		next := workspaceWorld(t, dir, `{"command":"s","args":["two"],"alwaysAllow":["echo"]}`)
+		other := next.user("one")
+		next.echo().ok(t)
+		other.noPrompt()
+		if _, agreed, err := next.hub.LaunchQuestion(ctx, "s"); !agreed || err != nil {
+			t.Errorf("agreed: %v, %v", agreed, err)
+		}
+	})
+}
+
 // startSeen is a window that shows no prompts. It calls tell for each change of a server that is being started, with
 // the hub's lock held.
 type startSeen struct{ tell func() }

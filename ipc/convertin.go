@@ -107,7 +107,7 @@ func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 	switch action := a.GetAction().(type) {
 	case *mcphubv1.PromptAnswer_Accept:
 		answer.Action = event.ActionAccept
-		answer.Scope = event.ApprovalScope(max(action.Accept.GetScope()-1, 0)) // nothing said means once
+		answer.Scope = approvalScope(action.Accept.GetScope())
 		answer.Content = action.Accept.GetContentJson()
 		answer.KeptByHost = action.Accept.GetKeptByHost()
 		answer.Edited = action.Accept.GetRequestJson()
@@ -119,6 +119,11 @@ func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 		answer.Action = event.ActionDismiss
 	}
 	return answer
+}
+
+// approvalScope converts a scope. Nothing said means once.
+func approvalScope(s mcphubv1.ApprovalScope) event.ApprovalScope {
+	return event.ApprovalScope(max(s-1, 0))
 }
 
 // list converts each element; nil stays nil.

@@ -218,6 +218,16 @@ func (h *fakeHub) StartWorkspaceEntry(_ context.Context, name string) (event.Ser
 	return h.server(event.ServerInfo{State: event.ServerReady}, "StartWorkspaceEntry", name)
 }
 
+func (h *fakeHub) LaunchQuestion(_ context.Context, name string) (*event.LaunchQuestion, bool, error) {
+	h.did("LaunchQuestion", name)
+	return &event.LaunchQuestion{Command: "c", Hash: "h"}, true, h.failure
+}
+
+func (h *fakeHub) AllowLaunch(_ context.Context, name, hash string,
+	scope event.ApprovalScope) (event.ServerInfo, error) {
+	return h.server(event.ServerInfo{State: event.ServerStopped}, "AllowLaunch", name, hash, scope)
+}
+
 func (h *fakeHub) StopServer(_ context.Context, name, reason string) (event.ServerInfo, error) {
 	return h.server(event.ServerInfo{State: event.ServerStopped}, "StopServer", name, reason)
 }

@@ -89,6 +89,8 @@ type domain interface {
 	Servers() ([]event.ServerInfo, []event.ConfigProblem)
 	StartServer(ctx context.Context, name string) (event.ServerInfo, error)
 	StartWorkspaceEntry(ctx context.Context, name string) (event.ServerInfo, error)
+	LaunchQuestion(ctx context.Context, name string) (q *event.LaunchQuestion, agreed bool, err error)
+	AllowLaunch(ctx context.Context, name, hash string, scope event.ApprovalScope) (event.ServerInfo, error)
 	LoadConfig(ctx context.Context, sources []hub.ConfigSource) (servers []event.ServerInfo,
 		problems []event.ConfigProblem,
 		stopped []string, err error)

@@ -32,6 +32,21 @@ func (s *serverService) StartServer(ctx context.Context,
 	return &mcphubv1.StartServerResponse{Server: s.convert.server(server)}, err
 }
 
+func (s *serverService) GetLaunch(ctx context.Context,
+	r *mcphubv1.GetLaunchRequest) (*mcphubv1.GetLaunchResponse, error) {
+	q, allowed, err := s.domain.LaunchQuestion(ctx, r.GetServer())
+	if q == nil || err != nil {
+		return &mcphubv1.GetLaunchResponse{}, err
+	}
+	return &mcphubv1.GetLaunchResponse{Launch: s.convert.launch(q), Allowed: allowed}, nil
+}
+
+func (s *serverService) AllowLaunch(ctx context.Context,
+	r *mcphubv1.AllowLaunchRequest) (*mcphubv1.AllowLaunchResponse, error) {
+	server, err := s.domain.AllowLaunch(ctx, r.GetServer(), r.GetLaunchHash(), approvalScope(r.GetScope()))
+	return &mcphubv1.AllowLaunchResponse{Server: s.convert.server(server)}, err
+}
+
 func (s *serverService) StopServer(ctx context.Context,
 	r *mcphubv1.StopServerRequest) (*mcphubv1.StopServerResponse, error) {
 	server, err := s.by(ctx).StopServer(ctx, r.GetServer(), r.GetReason())

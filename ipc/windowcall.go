@@ -85,6 +85,9 @@ var orderings = map[string]ordering{
 	mcphubv1.RegistryService_ReadBundle_FullMethodName:        attached,
 	mcphubv1.RegistryService_FillProposal_FullMethodName:      attached,
 
+	mcphubv1.McpServerService_GetLaunch_FullMethodName:   forHosts,
+	mcphubv1.McpServerService_AllowLaunch_FullMethodName: forHosts, // a window answers the prompt
+
 	mcphubv1.GatewayService_OpenGateway_FullMethodName:  forHosts, // its answer holds a token
 	mcphubv1.GatewayService_CloseGateway_FullMethodName: forHosts,
 	mcphubv1.GatewayService_ListGateways_FullMethodName: forHosts,

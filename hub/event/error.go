@@ -68,6 +68,7 @@ const (
 	ReasonServerGivenUp    = "SERVER_GIVEN_UP"
 	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
 	ReasonLaunchNotAllowed = "LAUNCH_NOT_ALLOWED"
+	ReasonLaunchChanged    = "LAUNCH_CHANGED"
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 	ReasonBoundExceeded    = "BOUND_EXCEEDED"
 	ReasonEraRefused       = "ERA_REFUSED"

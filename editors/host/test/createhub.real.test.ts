@@ -249,6 +249,25 @@ test('a policy of the host refuses servers by the name of its rule, and one that
   assert.equal((await failure(other.startServer('demo'))).reason, 'LAUNCH_NOT_ALLOWED');
 });
 
+test('a launch that was shown and agreed to in a page of the host is not asked about, by the next hub neither', async (t) => {
+  const s = stage(t);
+  const file = join(s.directory, 'mcp.json');
+  const state = { MCPHUB_STATE_DIR: join(s.directory, 'state') };
+  writeFileSync(file, JSON.stringify({ mcpServers: { mine: { command: realBinary(), args: ['demo-server'] } } }));
+  const questions = { launch: () => assert.fail('nobody is asked') };
+  const hub = await s.owned({ files: [file], env: state, questions });
+  const shown = await hub.launch('mine');
+  assert.deepEqual([shown?.command, shown?.args, shown?.allowed], [realBinary(), ['demo-server'], false]);
+  assert.equal((await failure(hub.allowLaunch('mine', 'another hash'))).reason, 'LAUNCH_CHANGED');
+  await hub.allowLaunch('mine', shown?.hash ?? '', 'always');
+  assert.equal((await hub.startServer('mine')).state, 'ready');
+  await hub.close();
+
+  const next = await s.owned({ files: [file], env: state, questions });
+  assert.equal((await next.launch('mine'))?.allowed, true);
+  assert.equal((await next.startServer('mine')).state, 'ready');
+});
+
 test('servers in memory stand beside those of files, start without a question, and can be replaced', async (t) => {
   const s = stage(t);
   const file = join(s.directory, 'mcp.json');

@@ -131,6 +131,7 @@ func TestLinesAreAWindows(t *testing.T) {
 			{"McpServerService", "ReloadConfig", "", "METHOD_OF_HOSTS"},
 			{"McpHubService", "Drain", "", "METHOD_OF_HOSTS"},
 			{"GatewayService", "OpenGateway", "", "METHOD_OF_HOSTS"},
+			{"McpServerService", "AllowLaunch", `,"server":"demo"`, "METHOD_OF_HOSTS"},
 			{"McpHubService", "CallTool", `,"server":"demo","tool":"echo","preapproved":true`, "INVALID_REQUEST"},
 			{"McpHubService", "CallTool", `,"server":"demo","tool":"echo","caller":"another"`, "INVALID_REQUEST"},
 		} {

@@ -1846,6 +1846,217 @@ func (x *StartServerRequest) GetWorkspaceEntry() bool {
 	return false
 }
 
+// GetLaunchRequest names the server.
+type GetLaunchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server. If an entry of waiting_for_consent waits, the first of them is meant.
+	Server        string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLaunchRequest) Reset() {
+	*x = GetLaunchRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLaunchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLaunchRequest) ProtoMessage() {}
+
+func (x *GetLaunchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLaunchRequest.ProtoReflect.Descriptor instead.
+func (*GetLaunchRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GetLaunchRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+// GetLaunchResponse holds the launch.
+type GetLaunchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What there is to agree to. Absent: nobody has to be asked, since the entry is the user's or the host's.
+	Launch *ServerLaunch `protobuf:"bytes,1,opt,name=launch,proto3" json:"launch,omitempty"`
+	// True: a person has agreed to it already.
+	Allowed       bool `protobuf:"varint,2,opt,name=allowed,proto3" json:"allowed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLaunchResponse) Reset() {
+	*x = GetLaunchResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLaunchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLaunchResponse) ProtoMessage() {}
+
+func (x *GetLaunchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLaunchResponse.ProtoReflect.Descriptor instead.
+func (*GetLaunchResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GetLaunchResponse) GetLaunch() *ServerLaunch {
+	if x != nil {
+		return x.Launch
+	}
+	return nil
+}
+
+func (x *GetLaunchResponse) GetAllowed() bool {
+	if x != nil {
+		return x.Allowed
+	}
+	return false
+}
+
+// AllowLaunchRequest says what a person has agreed to.
+type AllowLaunchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// launch_hash of the launch that the person has seen.
+	LaunchHash string `protobuf:"bytes,2,opt,name=launch_hash,json=launchHash,proto3" json:"launch_hash,omitempty"`
+	// APPROVAL_SCOPE_ONCE or APPROVAL_SCOPE_ALWAYS: others are of a window, INVALID_ARGUMENT (INVALID_REQUEST).
+	Scope         ApprovalScope `protobuf:"varint,3,opt,name=scope,proto3,enum=mcphub.v1.ApprovalScope" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AllowLaunchRequest) Reset() {
+	*x = AllowLaunchRequest{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AllowLaunchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AllowLaunchRequest) ProtoMessage() {}
+
+func (x *AllowLaunchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AllowLaunchRequest.ProtoReflect.Descriptor instead.
+func (*AllowLaunchRequest) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AllowLaunchRequest) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *AllowLaunchRequest) GetLaunchHash() string {
+	if x != nil {
+		return x.LaunchHash
+	}
+	return ""
+}
+
+func (x *AllowLaunchRequest) GetScope() ApprovalScope {
+	if x != nil {
+		return x.Scope
+	}
+	return ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED
+}
+
+// AllowLaunchResponse holds the server.
+type AllowLaunchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server.
+	Server        *Server `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AllowLaunchResponse) Reset() {
+	*x = AllowLaunchResponse{}
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AllowLaunchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AllowLaunchResponse) ProtoMessage() {}
+
+func (x *AllowLaunchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AllowLaunchResponse.ProtoReflect.Descriptor instead.
+func (*AllowLaunchResponse) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AllowLaunchResponse) GetServer() *Server {
+	if x != nil {
+		return x.Server
+	}
+	return nil
+}
+
 // StartServerResponse holds the server.
 type StartServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1857,7 +2068,7 @@ type StartServerResponse struct {
 
 func (x *StartServerResponse) Reset() {
 	*x = StartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +2080,7 @@ func (x *StartServerResponse) String() string {
 func (*StartServerResponse) ProtoMessage() {}
 
 func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[13]
+	mi := &file_mcphub_v1_server_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +2093,7 @@ func (x *StartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartServerResponse.ProtoReflect.Descriptor instead.
 func (*StartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StartServerResponse) GetServer() *Server {
@@ -1905,7 +2116,7 @@ type StopServerRequest struct {
 
 func (x *StopServerRequest) Reset() {
 	*x = StopServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2128,7 @@ func (x *StopServerRequest) String() string {
 func (*StopServerRequest) ProtoMessage() {}
 
 func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[14]
+	mi := &file_mcphub_v1_server_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2141,7 @@ func (x *StopServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerRequest.ProtoReflect.Descriptor instead.
 func (*StopServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StopServerRequest) GetServer() string {
@@ -1958,7 +2169,7 @@ type StopServerResponse struct {
 
 func (x *StopServerResponse) Reset() {
 	*x = StopServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2181,7 @@ func (x *StopServerResponse) String() string {
 func (*StopServerResponse) ProtoMessage() {}
 
 func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[15]
+	mi := &file_mcphub_v1_server_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2194,7 @@ func (x *StopServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopServerResponse.ProtoReflect.Descriptor instead.
 func (*StopServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StopServerResponse) GetServer() *Server {
@@ -2006,7 +2217,7 @@ type RestartServerRequest struct {
 
 func (x *RestartServerRequest) Reset() {
 	*x = RestartServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2229,7 @@ func (x *RestartServerRequest) String() string {
 func (*RestartServerRequest) ProtoMessage() {}
 
 func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[16]
+	mi := &file_mcphub_v1_server_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2242,7 @@ func (x *RestartServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerRequest.ProtoReflect.Descriptor instead.
 func (*RestartServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RestartServerRequest) GetServer() string {
@@ -2059,7 +2270,7 @@ type RestartServerResponse struct {
 
 func (x *RestartServerResponse) Reset() {
 	*x = RestartServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2071,7 +2282,7 @@ func (x *RestartServerResponse) String() string {
 func (*RestartServerResponse) ProtoMessage() {}
 
 func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[17]
+	mi := &file_mcphub_v1_server_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2084,7 +2295,7 @@ func (x *RestartServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartServerResponse.ProtoReflect.Descriptor instead.
 func (*RestartServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RestartServerResponse) GetServer() *Server {
@@ -2107,7 +2318,7 @@ type SetServerEnabledRequest struct {
 
 func (x *SetServerEnabledRequest) Reset() {
 	*x = SetServerEnabledRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2119,7 +2330,7 @@ func (x *SetServerEnabledRequest) String() string {
 func (*SetServerEnabledRequest) ProtoMessage() {}
 
 func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[18]
+	mi := &file_mcphub_v1_server_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2132,7 +2343,7 @@ func (x *SetServerEnabledRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledRequest.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetServerEnabledRequest) GetServer() string {
@@ -2160,7 +2371,7 @@ type SetServerEnabledResponse struct {
 
 func (x *SetServerEnabledResponse) Reset() {
 	*x = SetServerEnabledResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2383,7 @@ func (x *SetServerEnabledResponse) String() string {
 func (*SetServerEnabledResponse) ProtoMessage() {}
 
 func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[19]
+	mi := &file_mcphub_v1_server_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2396,7 @@ func (x *SetServerEnabledResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetServerEnabledResponse.ProtoReflect.Descriptor instead.
 func (*SetServerEnabledResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetServerEnabledResponse) GetServer() *Server {
@@ -2208,7 +2419,7 @@ type MuteServerRequest struct {
 
 func (x *MuteServerRequest) Reset() {
 	*x = MuteServerRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +2431,7 @@ func (x *MuteServerRequest) String() string {
 func (*MuteServerRequest) ProtoMessage() {}
 
 func (x *MuteServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[20]
+	mi := &file_mcphub_v1_server_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +2444,7 @@ func (x *MuteServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteServerRequest.ProtoReflect.Descriptor instead.
 func (*MuteServerRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MuteServerRequest) GetServer() string {
@@ -2261,7 +2472,7 @@ type MuteServerResponse struct {
 
 func (x *MuteServerResponse) Reset() {
 	*x = MuteServerResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2484,7 @@ func (x *MuteServerResponse) String() string {
 func (*MuteServerResponse) ProtoMessage() {}
 
 func (x *MuteServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[21]
+	mi := &file_mcphub_v1_server_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2497,7 @@ func (x *MuteServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MuteServerResponse.ProtoReflect.Descriptor instead.
 func (*MuteServerResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MuteServerResponse) GetServer() *Server {
@@ -2313,7 +2524,7 @@ type ReloadConfigRequest struct {
 
 func (x *ReloadConfigRequest) Reset() {
 	*x = ReloadConfigRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2536,7 @@ func (x *ReloadConfigRequest) String() string {
 func (*ReloadConfigRequest) ProtoMessage() {}
 
 func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[22]
+	mi := &file_mcphub_v1_server_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2549,7 @@ func (x *ReloadConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigRequest.ProtoReflect.Descriptor instead.
 func (*ReloadConfigRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReloadConfigRequest) GetSources() []*ConfigSource {
@@ -2379,7 +2590,7 @@ type ManagedPolicy struct {
 
 func (x *ManagedPolicy) Reset() {
 	*x = ManagedPolicy{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2602,7 @@ func (x *ManagedPolicy) String() string {
 func (*ManagedPolicy) ProtoMessage() {}
 
 func (x *ManagedPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[23]
+	mi := &file_mcphub_v1_server_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +2615,7 @@ func (x *ManagedPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManagedPolicy.ProtoReflect.Descriptor instead.
 func (*ManagedPolicy) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ManagedPolicy) GetJson() string {
@@ -2443,7 +2654,7 @@ type ReloadConfigResponse struct {
 
 func (x *ReloadConfigResponse) Reset() {
 	*x = ReloadConfigResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2455,7 +2666,7 @@ func (x *ReloadConfigResponse) String() string {
 func (*ReloadConfigResponse) ProtoMessage() {}
 
 func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[24]
+	mi := &file_mcphub_v1_server_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2468,7 +2679,7 @@ func (x *ReloadConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadConfigResponse.ProtoReflect.Descriptor instead.
 func (*ReloadConfigResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReloadConfigResponse) GetServers() []*Server {
@@ -2506,7 +2717,7 @@ type ListToolsRequest struct {
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2729,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[25]
+	mi := &file_mcphub_v1_server_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2742,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListToolsRequest) GetServer() string {
@@ -2561,7 +2772,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2573,7 +2784,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[26]
+	mi := &file_mcphub_v1_server_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2586,7 +2797,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListToolsResponse) GetTools() []*Tool {
@@ -2616,7 +2827,7 @@ type ServerTrouble struct {
 
 func (x *ServerTrouble) Reset() {
 	*x = ServerTrouble{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2628,7 +2839,7 @@ func (x *ServerTrouble) String() string {
 func (*ServerTrouble) ProtoMessage() {}
 
 func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[27]
+	mi := &file_mcphub_v1_server_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2641,7 +2852,7 @@ func (x *ServerTrouble) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerTrouble.ProtoReflect.Descriptor instead.
 func (*ServerTrouble) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ServerTrouble) GetServer() string {
@@ -2671,7 +2882,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2894,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[28]
+	mi := &file_mcphub_v1_server_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2907,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SetLogLevelRequest) GetServer() string {
@@ -2722,7 +2933,7 @@ type SetLogLevelResponse struct {
 
 func (x *SetLogLevelResponse) Reset() {
 	*x = SetLogLevelResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +2945,7 @@ func (x *SetLogLevelResponse) String() string {
 func (*SetLogLevelResponse) ProtoMessage() {}
 
 func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[29]
+	mi := &file_mcphub_v1_server_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +2958,7 @@ func (x *SetLogLevelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelResponse.ProtoReflect.Descriptor instead.
 func (*SetLogLevelResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
 }
 
 // ListResourcesRequest names the server, and which of its resources to list.
@@ -2767,7 +2978,7 @@ type ListResourcesRequest struct {
 
 func (x *ListResourcesRequest) Reset() {
 	*x = ListResourcesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +2990,7 @@ func (x *ListResourcesRequest) String() string {
 func (*ListResourcesRequest) ProtoMessage() {}
 
 func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[30]
+	mi := &file_mcphub_v1_server_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +3003,7 @@ func (x *ListResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListResourcesRequest) GetServer() string {
@@ -2829,7 +3040,7 @@ type ListResourcesResponse struct {
 
 func (x *ListResourcesResponse) Reset() {
 	*x = ListResourcesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +3052,7 @@ func (x *ListResourcesResponse) String() string {
 func (*ListResourcesResponse) ProtoMessage() {}
 
 func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[31]
+	mi := &file_mcphub_v1_server_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +3065,7 @@ func (x *ListResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourcesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListResourcesResponse) GetResources() []*Resource {
@@ -2888,7 +3099,7 @@ type ListResourceTemplatesRequest struct {
 
 func (x *ListResourceTemplatesRequest) Reset() {
 	*x = ListResourceTemplatesRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2900,7 +3111,7 @@ func (x *ListResourceTemplatesRequest) String() string {
 func (*ListResourceTemplatesRequest) ProtoMessage() {}
 
 func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[32]
+	mi := &file_mcphub_v1_server_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2913,7 +3124,7 @@ func (x *ListResourceTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListResourceTemplatesRequest) GetServer() string {
@@ -2950,7 +3161,7 @@ type ListResourceTemplatesResponse struct {
 
 func (x *ListResourceTemplatesResponse) Reset() {
 	*x = ListResourceTemplatesResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2962,7 +3173,7 @@ func (x *ListResourceTemplatesResponse) String() string {
 func (*ListResourceTemplatesResponse) ProtoMessage() {}
 
 func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[33]
+	mi := &file_mcphub_v1_server_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2975,7 +3186,7 @@ func (x *ListResourceTemplatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResourceTemplatesResponse.ProtoReflect.Descriptor instead.
 func (*ListResourceTemplatesResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListResourceTemplatesResponse) GetResourceTemplates() []*ResourceTemplate {
@@ -3018,7 +3229,7 @@ type ReadResourceRequest struct {
 
 func (x *ReadResourceRequest) Reset() {
 	*x = ReadResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3241,7 @@ func (x *ReadResourceRequest) String() string {
 func (*ReadResourceRequest) ProtoMessage() {}
 
 func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[34]
+	mi := &file_mcphub_v1_server_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3254,7 @@ func (x *ReadResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceRequest.ProtoReflect.Descriptor instead.
 func (*ReadResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{34}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReadResourceRequest) GetRequestId() string {
@@ -3125,7 +3336,7 @@ type ReadResourceResponse struct {
 
 func (x *ReadResourceResponse) Reset() {
 	*x = ReadResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3137,7 +3348,7 @@ func (x *ReadResourceResponse) String() string {
 func (*ReadResourceResponse) ProtoMessage() {}
 
 func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[35]
+	mi := &file_mcphub_v1_server_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3150,7 +3361,7 @@ func (x *ReadResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResourceResponse.ProtoReflect.Descriptor instead.
 func (*ReadResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{35}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReadResourceResponse) GetRequestId() string {
@@ -3230,7 +3441,7 @@ type SubscribeResourceRequest struct {
 
 func (x *SubscribeResourceRequest) Reset() {
 	*x = SubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3242,7 +3453,7 @@ func (x *SubscribeResourceRequest) String() string {
 func (*SubscribeResourceRequest) ProtoMessage() {}
 
 func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[36]
+	mi := &file_mcphub_v1_server_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3255,7 +3466,7 @@ func (x *SubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{36}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SubscribeResourceRequest) GetServer() string {
@@ -3281,7 +3492,7 @@ type SubscribeResourceResponse struct {
 
 func (x *SubscribeResourceResponse) Reset() {
 	*x = SubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3293,7 +3504,7 @@ func (x *SubscribeResourceResponse) String() string {
 func (*SubscribeResourceResponse) ProtoMessage() {}
 
 func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[37]
+	mi := &file_mcphub_v1_server_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3306,7 +3517,7 @@ func (x *SubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{37}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
 }
 
 // UnsubscribeResourceRequest names the resource.
@@ -3322,7 +3533,7 @@ type UnsubscribeResourceRequest struct {
 
 func (x *UnsubscribeResourceRequest) Reset() {
 	*x = UnsubscribeResourceRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3545,7 @@ func (x *UnsubscribeResourceRequest) String() string {
 func (*UnsubscribeResourceRequest) ProtoMessage() {}
 
 func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[38]
+	mi := &file_mcphub_v1_server_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3558,7 @@ func (x *UnsubscribeResourceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{38}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *UnsubscribeResourceRequest) GetServer() string {
@@ -3373,7 +3584,7 @@ type UnsubscribeResourceResponse struct {
 
 func (x *UnsubscribeResourceResponse) Reset() {
 	*x = UnsubscribeResourceResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3596,7 @@ func (x *UnsubscribeResourceResponse) String() string {
 func (*UnsubscribeResourceResponse) ProtoMessage() {}
 
 func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[39]
+	mi := &file_mcphub_v1_server_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3609,7 @@ func (x *UnsubscribeResourceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeResourceResponse.ProtoReflect.Descriptor instead.
 func (*UnsubscribeResourceResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{39}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
 }
 
 // ListMcpPromptsRequest names the server, and which of its prompt templates to list.
@@ -3418,7 +3629,7 @@ type ListMcpPromptsRequest struct {
 
 func (x *ListMcpPromptsRequest) Reset() {
 	*x = ListMcpPromptsRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3430,7 +3641,7 @@ func (x *ListMcpPromptsRequest) String() string {
 func (*ListMcpPromptsRequest) ProtoMessage() {}
 
 func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[40]
+	mi := &file_mcphub_v1_server_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3443,7 +3654,7 @@ func (x *ListMcpPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{40}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListMcpPromptsRequest) GetServer() string {
@@ -3480,7 +3691,7 @@ type ListMcpPromptsResponse struct {
 
 func (x *ListMcpPromptsResponse) Reset() {
 	*x = ListMcpPromptsResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3492,7 +3703,7 @@ func (x *ListMcpPromptsResponse) String() string {
 func (*ListMcpPromptsResponse) ProtoMessage() {}
 
 func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[41]
+	mi := &file_mcphub_v1_server_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3505,7 +3716,7 @@ func (x *ListMcpPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMcpPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListMcpPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{41}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListMcpPromptsResponse) GetPrompts() []*McpPrompt {
@@ -3547,7 +3758,7 @@ type GetMcpPromptRequest struct {
 
 func (x *GetMcpPromptRequest) Reset() {
 	*x = GetMcpPromptRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3770,7 @@ func (x *GetMcpPromptRequest) String() string {
 func (*GetMcpPromptRequest) ProtoMessage() {}
 
 func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[42]
+	mi := &file_mcphub_v1_server_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3783,7 @@ func (x *GetMcpPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{42}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetMcpPromptRequest) GetRequestId() string {
@@ -3653,7 +3864,7 @@ type GetMcpPromptResponse struct {
 
 func (x *GetMcpPromptResponse) Reset() {
 	*x = GetMcpPromptResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3665,7 +3876,7 @@ func (x *GetMcpPromptResponse) String() string {
 func (*GetMcpPromptResponse) ProtoMessage() {}
 
 func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[43]
+	mi := &file_mcphub_v1_server_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3678,7 +3889,7 @@ func (x *GetMcpPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMcpPromptResponse.ProtoReflect.Descriptor instead.
 func (*GetMcpPromptResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{43}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetMcpPromptResponse) GetRequestId() string {
@@ -3758,7 +3969,7 @@ type ExpandUriTemplateRequest struct {
 
 func (x *ExpandUriTemplateRequest) Reset() {
 	*x = ExpandUriTemplateRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3770,7 +3981,7 @@ func (x *ExpandUriTemplateRequest) String() string {
 func (*ExpandUriTemplateRequest) ProtoMessage() {}
 
 func (x *ExpandUriTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[44]
+	mi := &file_mcphub_v1_server_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3783,7 +3994,7 @@ func (x *ExpandUriTemplateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandUriTemplateRequest.ProtoReflect.Descriptor instead.
 func (*ExpandUriTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{44}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ExpandUriTemplateRequest) GetUriTemplate() string {
@@ -3811,7 +4022,7 @@ type ExpandUriTemplateResponse struct {
 
 func (x *ExpandUriTemplateResponse) Reset() {
 	*x = ExpandUriTemplateResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +4034,7 @@ func (x *ExpandUriTemplateResponse) String() string {
 func (*ExpandUriTemplateResponse) ProtoMessage() {}
 
 func (x *ExpandUriTemplateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[45]
+	mi := &file_mcphub_v1_server_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4047,7 @@ func (x *ExpandUriTemplateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandUriTemplateResponse.ProtoReflect.Descriptor instead.
 func (*ExpandUriTemplateResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{45}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ExpandUriTemplateResponse) GetUri() string {
@@ -3870,7 +4081,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3882,7 +4093,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[46]
+	mi := &file_mcphub_v1_server_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3895,7 +4106,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{46}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CompleteRequest) GetServer() string {
@@ -3985,7 +4196,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3997,7 +4208,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[47]
+	mi := &file_mcphub_v1_server_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4010,7 +4221,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{47}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CompleteResponse) GetOutcome() isCompleteResponse_Outcome {
@@ -4067,7 +4278,7 @@ type SignInRequest struct {
 
 func (x *SignInRequest) Reset() {
 	*x = SignInRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4079,7 +4290,7 @@ func (x *SignInRequest) String() string {
 func (*SignInRequest) ProtoMessage() {}
 
 func (x *SignInRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[48]
+	mi := &file_mcphub_v1_server_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4092,7 +4303,7 @@ func (x *SignInRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInRequest.ProtoReflect.Descriptor instead.
 func (*SignInRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{48}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SignInRequest) GetServer() string {
@@ -4113,7 +4324,7 @@ type SignInResponse struct {
 
 func (x *SignInResponse) Reset() {
 	*x = SignInResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4125,7 +4336,7 @@ func (x *SignInResponse) String() string {
 func (*SignInResponse) ProtoMessage() {}
 
 func (x *SignInResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[49]
+	mi := &file_mcphub_v1_server_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4138,7 +4349,7 @@ func (x *SignInResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignInResponse.ProtoReflect.Descriptor instead.
 func (*SignInResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{49}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SignInResponse) GetServer() *Server {
@@ -4159,7 +4370,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4382,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[50]
+	mi := &file_mcphub_v1_server_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4395,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{50}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SignOutRequest) GetServer() string {
@@ -4205,7 +4416,7 @@ type SignOutResponse struct {
 
 func (x *SignOutResponse) Reset() {
 	*x = SignOutResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4217,7 +4428,7 @@ func (x *SignOutResponse) String() string {
 func (*SignOutResponse) ProtoMessage() {}
 
 func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[51]
+	mi := &file_mcphub_v1_server_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4230,7 +4441,7 @@ func (x *SignOutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutResponse.ProtoReflect.Descriptor instead.
 func (*SignOutResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{51}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SignOutResponse) GetServer() *Server {
@@ -4269,7 +4480,7 @@ type Remembered struct {
 
 func (x *Remembered) Reset() {
 	*x = Remembered{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4281,7 +4492,7 @@ func (x *Remembered) String() string {
 func (*Remembered) ProtoMessage() {}
 
 func (x *Remembered) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[52]
+	mi := &file_mcphub_v1_server_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4294,7 +4505,7 @@ func (x *Remembered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remembered.ProtoReflect.Descriptor instead.
 func (*Remembered) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{52}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Remembered) GetRememberedId() string {
@@ -4378,7 +4589,7 @@ type ListRememberedRequest struct {
 
 func (x *ListRememberedRequest) Reset() {
 	*x = ListRememberedRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4390,7 +4601,7 @@ func (x *ListRememberedRequest) String() string {
 func (*ListRememberedRequest) ProtoMessage() {}
 
 func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[53]
+	mi := &file_mcphub_v1_server_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4403,7 +4614,7 @@ func (x *ListRememberedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedRequest.ProtoReflect.Descriptor instead.
 func (*ListRememberedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{53}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListRememberedRequest) GetServer() string {
@@ -4424,7 +4635,7 @@ type ListRememberedResponse struct {
 
 func (x *ListRememberedResponse) Reset() {
 	*x = ListRememberedResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[54]
+	mi := &file_mcphub_v1_server_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4436,7 +4647,7 @@ func (x *ListRememberedResponse) String() string {
 func (*ListRememberedResponse) ProtoMessage() {}
 
 func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[54]
+	mi := &file_mcphub_v1_server_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4449,7 +4660,7 @@ func (x *ListRememberedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRememberedResponse.ProtoReflect.Descriptor instead.
 func (*ListRememberedResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{54}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListRememberedResponse) GetRemembered() []*Remembered {
@@ -4470,7 +4681,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[55]
+	mi := &file_mcphub_v1_server_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4482,7 +4693,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[55]
+	mi := &file_mcphub_v1_server_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4495,7 +4706,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{55}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ForgetRequest) GetRememberedIds() []string {
@@ -4516,7 +4727,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_mcphub_v1_server_proto_msgTypes[56]
+	mi := &file_mcphub_v1_server_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4528,7 +4739,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_server_proto_msgTypes[56]
+	mi := &file_mcphub_v1_server_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4541,7 +4752,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{56}
+	return file_mcphub_v1_server_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ForgetResponse) GetForgotten() int32 {
@@ -4678,7 +4889,19 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\bproblems\x18\x02 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\"U\n" +
 	"\x12StartServerRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12'\n" +
-	"\x0fworkspace_entry\x18\x02 \x01(\bR\x0eworkspaceEntry\"@\n" +
+	"\x0fworkspace_entry\x18\x02 \x01(\bR\x0eworkspaceEntry\"*\n" +
+	"\x10GetLaunchRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\"^\n" +
+	"\x11GetLaunchResponse\x12/\n" +
+	"\x06launch\x18\x01 \x01(\v2\x17.mcphub.v1.ServerLaunchR\x06launch\x12\x18\n" +
+	"\aallowed\x18\x02 \x01(\bR\aallowed\"}\n" +
+	"\x12AllowLaunchRequest\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
+	"\vlaunch_hash\x18\x02 \x01(\tR\n" +
+	"launchHash\x12.\n" +
+	"\x05scope\x18\x03 \x01(\x0e2\x18.mcphub.v1.ApprovalScopeR\x05scope\"@\n" +
+	"\x13AllowLaunchResponse\x12)\n" +
+	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"@\n" +
 	"\x13StartServerResponse\x12)\n" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\"C\n" +
 	"\x11StopServerRequest\x12\x16\n" +
@@ -4893,10 +5116,12 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\x1bREMEMBERED_KIND_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dREMEMBERED_KIND_TOOL_APPROVAL\x10\x01\x12!\n" +
 	"\x1dREMEMBERED_KIND_SERVER_LAUNCH\x10\x02\x12 \n" +
-	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\x97\x0e\n" +
+	"\x1cREMEMBERED_KIND_CONFIG_INPUT\x10\x032\xad\x0f\n" +
 	"\x10McpServerService\x12L\n" +
 	"\vListServers\x12\x1d.mcphub.v1.ListServersRequest\x1a\x1e.mcphub.v1.ListServersResponse\x12L\n" +
-	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12I\n" +
+	"\vStartServer\x12\x1d.mcphub.v1.StartServerRequest\x1a\x1e.mcphub.v1.StartServerResponse\x12F\n" +
+	"\tGetLaunch\x12\x1b.mcphub.v1.GetLaunchRequest\x1a\x1c.mcphub.v1.GetLaunchResponse\x12L\n" +
+	"\vAllowLaunch\x12\x1d.mcphub.v1.AllowLaunchRequest\x1a\x1e.mcphub.v1.AllowLaunchResponse\x12I\n" +
 	"\n" +
 	"StopServer\x12\x1c.mcphub.v1.StopServerRequest\x1a\x1d.mcphub.v1.StopServerResponse\x12R\n" +
 	"\rRestartServer\x12\x1f.mcphub.v1.RestartServerRequest\x1a .mcphub.v1.RestartServerResponse\x12[\n" +
@@ -4933,7 +5158,7 @@ func file_mcphub_v1_server_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_server_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_mcphub_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_mcphub_v1_server_proto_goTypes = []any{
 	(ServerState)(0),                      // 0: mcphub.v1.ServerState
 	(ServerStart)(0),                      // 1: mcphub.v1.ServerStart
@@ -4955,158 +5180,170 @@ var file_mcphub_v1_server_proto_goTypes = []any{
 	(*ListServersRequest)(nil),            // 17: mcphub.v1.ListServersRequest
 	(*ListServersResponse)(nil),           // 18: mcphub.v1.ListServersResponse
 	(*StartServerRequest)(nil),            // 19: mcphub.v1.StartServerRequest
-	(*StartServerResponse)(nil),           // 20: mcphub.v1.StartServerResponse
-	(*StopServerRequest)(nil),             // 21: mcphub.v1.StopServerRequest
-	(*StopServerResponse)(nil),            // 22: mcphub.v1.StopServerResponse
-	(*RestartServerRequest)(nil),          // 23: mcphub.v1.RestartServerRequest
-	(*RestartServerResponse)(nil),         // 24: mcphub.v1.RestartServerResponse
-	(*SetServerEnabledRequest)(nil),       // 25: mcphub.v1.SetServerEnabledRequest
-	(*SetServerEnabledResponse)(nil),      // 26: mcphub.v1.SetServerEnabledResponse
-	(*MuteServerRequest)(nil),             // 27: mcphub.v1.MuteServerRequest
-	(*MuteServerResponse)(nil),            // 28: mcphub.v1.MuteServerResponse
-	(*ReloadConfigRequest)(nil),           // 29: mcphub.v1.ReloadConfigRequest
-	(*ManagedPolicy)(nil),                 // 30: mcphub.v1.ManagedPolicy
-	(*ReloadConfigResponse)(nil),          // 31: mcphub.v1.ReloadConfigResponse
-	(*ListToolsRequest)(nil),              // 32: mcphub.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),             // 33: mcphub.v1.ListToolsResponse
-	(*ServerTrouble)(nil),                 // 34: mcphub.v1.ServerTrouble
-	(*SetLogLevelRequest)(nil),            // 35: mcphub.v1.SetLogLevelRequest
-	(*SetLogLevelResponse)(nil),           // 36: mcphub.v1.SetLogLevelResponse
-	(*ListResourcesRequest)(nil),          // 37: mcphub.v1.ListResourcesRequest
-	(*ListResourcesResponse)(nil),         // 38: mcphub.v1.ListResourcesResponse
-	(*ListResourceTemplatesRequest)(nil),  // 39: mcphub.v1.ListResourceTemplatesRequest
-	(*ListResourceTemplatesResponse)(nil), // 40: mcphub.v1.ListResourceTemplatesResponse
-	(*ReadResourceRequest)(nil),           // 41: mcphub.v1.ReadResourceRequest
-	(*ReadResourceResponse)(nil),          // 42: mcphub.v1.ReadResourceResponse
-	(*SubscribeResourceRequest)(nil),      // 43: mcphub.v1.SubscribeResourceRequest
-	(*SubscribeResourceResponse)(nil),     // 44: mcphub.v1.SubscribeResourceResponse
-	(*UnsubscribeResourceRequest)(nil),    // 45: mcphub.v1.UnsubscribeResourceRequest
-	(*UnsubscribeResourceResponse)(nil),   // 46: mcphub.v1.UnsubscribeResourceResponse
-	(*ListMcpPromptsRequest)(nil),         // 47: mcphub.v1.ListMcpPromptsRequest
-	(*ListMcpPromptsResponse)(nil),        // 48: mcphub.v1.ListMcpPromptsResponse
-	(*GetMcpPromptRequest)(nil),           // 49: mcphub.v1.GetMcpPromptRequest
-	(*GetMcpPromptResponse)(nil),          // 50: mcphub.v1.GetMcpPromptResponse
-	(*ExpandUriTemplateRequest)(nil),      // 51: mcphub.v1.ExpandUriTemplateRequest
-	(*ExpandUriTemplateResponse)(nil),     // 52: mcphub.v1.ExpandUriTemplateResponse
-	(*CompleteRequest)(nil),               // 53: mcphub.v1.CompleteRequest
-	(*CompleteResponse)(nil),              // 54: mcphub.v1.CompleteResponse
-	(*SignInRequest)(nil),                 // 55: mcphub.v1.SignInRequest
-	(*SignInResponse)(nil),                // 56: mcphub.v1.SignInResponse
-	(*SignOutRequest)(nil),                // 57: mcphub.v1.SignOutRequest
-	(*SignOutResponse)(nil),               // 58: mcphub.v1.SignOutResponse
-	(*Remembered)(nil),                    // 59: mcphub.v1.Remembered
-	(*ListRememberedRequest)(nil),         // 60: mcphub.v1.ListRememberedRequest
-	(*ListRememberedResponse)(nil),        // 61: mcphub.v1.ListRememberedResponse
-	(*ForgetRequest)(nil),                 // 62: mcphub.v1.ForgetRequest
-	(*ForgetResponse)(nil),                // 63: mcphub.v1.ForgetResponse
-	nil,                                   // 64: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	nil,                                   // 65: mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
-	nil,                                   // 66: mcphub.v1.CompleteRequest.ContextEntry
-	(Era)(0),                              // 67: mcphub.v1.Era
-	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
-	(*HubError)(nil),                      // 69: mcphub.v1.HubError
-	(*Timeouts)(nil),                      // 70: mcphub.v1.Timeouts
-	(*McpError)(nil),                      // 71: mcphub.v1.McpError
-	(*Timings)(nil),                       // 72: mcphub.v1.Timings
-	(ApprovalScope)(0),                    // 73: mcphub.v1.ApprovalScope
+	(*GetLaunchRequest)(nil),              // 20: mcphub.v1.GetLaunchRequest
+	(*GetLaunchResponse)(nil),             // 21: mcphub.v1.GetLaunchResponse
+	(*AllowLaunchRequest)(nil),            // 22: mcphub.v1.AllowLaunchRequest
+	(*AllowLaunchResponse)(nil),           // 23: mcphub.v1.AllowLaunchResponse
+	(*StartServerResponse)(nil),           // 24: mcphub.v1.StartServerResponse
+	(*StopServerRequest)(nil),             // 25: mcphub.v1.StopServerRequest
+	(*StopServerResponse)(nil),            // 26: mcphub.v1.StopServerResponse
+	(*RestartServerRequest)(nil),          // 27: mcphub.v1.RestartServerRequest
+	(*RestartServerResponse)(nil),         // 28: mcphub.v1.RestartServerResponse
+	(*SetServerEnabledRequest)(nil),       // 29: mcphub.v1.SetServerEnabledRequest
+	(*SetServerEnabledResponse)(nil),      // 30: mcphub.v1.SetServerEnabledResponse
+	(*MuteServerRequest)(nil),             // 31: mcphub.v1.MuteServerRequest
+	(*MuteServerResponse)(nil),            // 32: mcphub.v1.MuteServerResponse
+	(*ReloadConfigRequest)(nil),           // 33: mcphub.v1.ReloadConfigRequest
+	(*ManagedPolicy)(nil),                 // 34: mcphub.v1.ManagedPolicy
+	(*ReloadConfigResponse)(nil),          // 35: mcphub.v1.ReloadConfigResponse
+	(*ListToolsRequest)(nil),              // 36: mcphub.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),             // 37: mcphub.v1.ListToolsResponse
+	(*ServerTrouble)(nil),                 // 38: mcphub.v1.ServerTrouble
+	(*SetLogLevelRequest)(nil),            // 39: mcphub.v1.SetLogLevelRequest
+	(*SetLogLevelResponse)(nil),           // 40: mcphub.v1.SetLogLevelResponse
+	(*ListResourcesRequest)(nil),          // 41: mcphub.v1.ListResourcesRequest
+	(*ListResourcesResponse)(nil),         // 42: mcphub.v1.ListResourcesResponse
+	(*ListResourceTemplatesRequest)(nil),  // 43: mcphub.v1.ListResourceTemplatesRequest
+	(*ListResourceTemplatesResponse)(nil), // 44: mcphub.v1.ListResourceTemplatesResponse
+	(*ReadResourceRequest)(nil),           // 45: mcphub.v1.ReadResourceRequest
+	(*ReadResourceResponse)(nil),          // 46: mcphub.v1.ReadResourceResponse
+	(*SubscribeResourceRequest)(nil),      // 47: mcphub.v1.SubscribeResourceRequest
+	(*SubscribeResourceResponse)(nil),     // 48: mcphub.v1.SubscribeResourceResponse
+	(*UnsubscribeResourceRequest)(nil),    // 49: mcphub.v1.UnsubscribeResourceRequest
+	(*UnsubscribeResourceResponse)(nil),   // 50: mcphub.v1.UnsubscribeResourceResponse
+	(*ListMcpPromptsRequest)(nil),         // 51: mcphub.v1.ListMcpPromptsRequest
+	(*ListMcpPromptsResponse)(nil),        // 52: mcphub.v1.ListMcpPromptsResponse
+	(*GetMcpPromptRequest)(nil),           // 53: mcphub.v1.GetMcpPromptRequest
+	(*GetMcpPromptResponse)(nil),          // 54: mcphub.v1.GetMcpPromptResponse
+	(*ExpandUriTemplateRequest)(nil),      // 55: mcphub.v1.ExpandUriTemplateRequest
+	(*ExpandUriTemplateResponse)(nil),     // 56: mcphub.v1.ExpandUriTemplateResponse
+	(*CompleteRequest)(nil),               // 57: mcphub.v1.CompleteRequest
+	(*CompleteResponse)(nil),              // 58: mcphub.v1.CompleteResponse
+	(*SignInRequest)(nil),                 // 59: mcphub.v1.SignInRequest
+	(*SignInResponse)(nil),                // 60: mcphub.v1.SignInResponse
+	(*SignOutRequest)(nil),                // 61: mcphub.v1.SignOutRequest
+	(*SignOutResponse)(nil),               // 62: mcphub.v1.SignOutResponse
+	(*Remembered)(nil),                    // 63: mcphub.v1.Remembered
+	(*ListRememberedRequest)(nil),         // 64: mcphub.v1.ListRememberedRequest
+	(*ListRememberedResponse)(nil),        // 65: mcphub.v1.ListRememberedResponse
+	(*ForgetRequest)(nil),                 // 66: mcphub.v1.ForgetRequest
+	(*ForgetResponse)(nil),                // 67: mcphub.v1.ForgetResponse
+	nil,                                   // 68: mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	nil,                                   // 69: mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	nil,                                   // 70: mcphub.v1.CompleteRequest.ContextEntry
+	(Era)(0),                              // 71: mcphub.v1.Era
+	(*timestamppb.Timestamp)(nil),         // 72: google.protobuf.Timestamp
+	(*ServerLaunch)(nil),                  // 73: mcphub.v1.ServerLaunch
+	(ApprovalScope)(0),                    // 74: mcphub.v1.ApprovalScope
+	(*HubError)(nil),                      // 75: mcphub.v1.HubError
+	(*Timeouts)(nil),                      // 76: mcphub.v1.Timeouts
+	(*McpError)(nil),                      // 77: mcphub.v1.McpError
+	(*Timings)(nil),                       // 78: mcphub.v1.Timings
 }
 var file_mcphub_v1_server_proto_depIdxs = []int32{
 	0,  // 0: mcphub.v1.Server.state:type_name -> mcphub.v1.ServerState
-	67, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
+	71, // 1: mcphub.v1.Server.era:type_name -> mcphub.v1.Era
 	10, // 2: mcphub.v1.Server.problems:type_name -> mcphub.v1.ConfigProblem
-	68, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
+	72, // 3: mcphub.v1.Server.ready_time:type_name -> google.protobuf.Timestamp
 	9,  // 4: mcphub.v1.Server.counters:type_name -> mcphub.v1.ConnectionCounters
 	3,  // 5: mcphub.v1.Server.transport:type_name -> mcphub.v1.ServerTransport
 	4,  // 6: mcphub.v1.Server.sign_in:type_name -> mcphub.v1.SignInState
 	8,  // 7: mcphub.v1.Server.shadows:type_name -> mcphub.v1.ConfigOrigin
 	1,  // 8: mcphub.v1.Server.start:type_name -> mcphub.v1.ServerStart
-	68, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
+	72, // 9: mcphub.v1.Server.next_start_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: mcphub.v1.Server.launch_consent:type_name -> mcphub.v1.LaunchConsent
 	8,  // 11: mcphub.v1.Server.waiting_for_consent:type_name -> mcphub.v1.ConfigOrigin
 	5,  // 12: mcphub.v1.Tool.policy:type_name -> mcphub.v1.ApprovalPolicy
 	16, // 13: mcphub.v1.McpPrompt.arguments:type_name -> mcphub.v1.McpPromptArgument
 	7,  // 14: mcphub.v1.ListServersResponse.servers:type_name -> mcphub.v1.Server
 	10, // 15: mcphub.v1.ListServersResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	7,  // 16: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 17: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 18: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
-	7,  // 19: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
-	7,  // 20: mcphub.v1.MuteServerResponse.server:type_name -> mcphub.v1.Server
-	11, // 21: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
-	30, // 22: mcphub.v1.ReloadConfigRequest.managed_policy:type_name -> mcphub.v1.ManagedPolicy
-	7,  // 23: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
-	10, // 24: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
-	12, // 25: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
-	34, // 26: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
-	69, // 27: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
-	13, // 28: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
-	14, // 29: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
-	70, // 30: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	71, // 31: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
-	72, // 32: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
-	15, // 33: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
-	64, // 34: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
-	70, // 35: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
-	71, // 36: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
-	72, // 37: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
-	65, // 38: mcphub.v1.ExpandUriTemplateRequest.values:type_name -> mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
-	66, // 39: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
-	71, // 40: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
-	7,  // 41: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
-	7,  // 42: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
-	6,  // 43: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
-	73, // 44: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
-	68, // 45: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
-	59, // 46: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
-	17, // 47: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
-	19, // 48: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
-	21, // 49: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
-	23, // 50: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
-	25, // 51: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
-	27, // 52: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
-	29, // 53: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
-	32, // 54: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
-	37, // 55: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
-	39, // 56: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
-	41, // 57: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
-	43, // 58: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
-	45, // 59: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
-	47, // 60: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
-	49, // 61: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
-	51, // 62: mcphub.v1.McpServerService.ExpandUriTemplate:input_type -> mcphub.v1.ExpandUriTemplateRequest
-	53, // 63: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
-	55, // 64: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
-	57, // 65: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
-	60, // 66: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
-	62, // 67: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
-	35, // 68: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
-	18, // 69: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
-	20, // 70: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
-	22, // 71: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
-	24, // 72: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
-	26, // 73: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
-	28, // 74: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
-	31, // 75: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
-	33, // 76: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
-	38, // 77: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
-	40, // 78: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
-	42, // 79: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
-	44, // 80: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
-	46, // 81: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
-	48, // 82: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
-	50, // 83: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
-	52, // 84: mcphub.v1.McpServerService.ExpandUriTemplate:output_type -> mcphub.v1.ExpandUriTemplateResponse
-	54, // 85: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
-	56, // 86: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
-	58, // 87: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
-	61, // 88: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
-	63, // 89: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
-	36, // 90: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
-	69, // [69:91] is the sub-list for method output_type
-	47, // [47:69] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	73, // 16: mcphub.v1.GetLaunchResponse.launch:type_name -> mcphub.v1.ServerLaunch
+	74, // 17: mcphub.v1.AllowLaunchRequest.scope:type_name -> mcphub.v1.ApprovalScope
+	7,  // 18: mcphub.v1.AllowLaunchResponse.server:type_name -> mcphub.v1.Server
+	7,  // 19: mcphub.v1.StartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 20: mcphub.v1.StopServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 21: mcphub.v1.RestartServerResponse.server:type_name -> mcphub.v1.Server
+	7,  // 22: mcphub.v1.SetServerEnabledResponse.server:type_name -> mcphub.v1.Server
+	7,  // 23: mcphub.v1.MuteServerResponse.server:type_name -> mcphub.v1.Server
+	11, // 24: mcphub.v1.ReloadConfigRequest.sources:type_name -> mcphub.v1.ConfigSource
+	34, // 25: mcphub.v1.ReloadConfigRequest.managed_policy:type_name -> mcphub.v1.ManagedPolicy
+	7,  // 26: mcphub.v1.ReloadConfigResponse.servers:type_name -> mcphub.v1.Server
+	10, // 27: mcphub.v1.ReloadConfigResponse.problems:type_name -> mcphub.v1.ConfigProblem
+	12, // 28: mcphub.v1.ListToolsResponse.tools:type_name -> mcphub.v1.Tool
+	38, // 29: mcphub.v1.ListToolsResponse.troubles:type_name -> mcphub.v1.ServerTrouble
+	75, // 30: mcphub.v1.ServerTrouble.error:type_name -> mcphub.v1.HubError
+	13, // 31: mcphub.v1.ListResourcesResponse.resources:type_name -> mcphub.v1.Resource
+	14, // 32: mcphub.v1.ListResourceTemplatesResponse.resource_templates:type_name -> mcphub.v1.ResourceTemplate
+	76, // 33: mcphub.v1.ReadResourceRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	77, // 34: mcphub.v1.ReadResourceResponse.error:type_name -> mcphub.v1.McpError
+	78, // 35: mcphub.v1.ReadResourceResponse.timings:type_name -> mcphub.v1.Timings
+	15, // 36: mcphub.v1.ListMcpPromptsResponse.prompts:type_name -> mcphub.v1.McpPrompt
+	68, // 37: mcphub.v1.GetMcpPromptRequest.arguments:type_name -> mcphub.v1.GetMcpPromptRequest.ArgumentsEntry
+	76, // 38: mcphub.v1.GetMcpPromptRequest.timeouts:type_name -> mcphub.v1.Timeouts
+	77, // 39: mcphub.v1.GetMcpPromptResponse.error:type_name -> mcphub.v1.McpError
+	78, // 40: mcphub.v1.GetMcpPromptResponse.timings:type_name -> mcphub.v1.Timings
+	69, // 41: mcphub.v1.ExpandUriTemplateRequest.values:type_name -> mcphub.v1.ExpandUriTemplateRequest.ValuesEntry
+	70, // 42: mcphub.v1.CompleteRequest.context:type_name -> mcphub.v1.CompleteRequest.ContextEntry
+	77, // 43: mcphub.v1.CompleteResponse.error:type_name -> mcphub.v1.McpError
+	7,  // 44: mcphub.v1.SignInResponse.server:type_name -> mcphub.v1.Server
+	7,  // 45: mcphub.v1.SignOutResponse.server:type_name -> mcphub.v1.Server
+	6,  // 46: mcphub.v1.Remembered.kind:type_name -> mcphub.v1.RememberedKind
+	74, // 47: mcphub.v1.Remembered.scope:type_name -> mcphub.v1.ApprovalScope
+	72, // 48: mcphub.v1.Remembered.time:type_name -> google.protobuf.Timestamp
+	63, // 49: mcphub.v1.ListRememberedResponse.remembered:type_name -> mcphub.v1.Remembered
+	17, // 50: mcphub.v1.McpServerService.ListServers:input_type -> mcphub.v1.ListServersRequest
+	19, // 51: mcphub.v1.McpServerService.StartServer:input_type -> mcphub.v1.StartServerRequest
+	20, // 52: mcphub.v1.McpServerService.GetLaunch:input_type -> mcphub.v1.GetLaunchRequest
+	22, // 53: mcphub.v1.McpServerService.AllowLaunch:input_type -> mcphub.v1.AllowLaunchRequest
+	25, // 54: mcphub.v1.McpServerService.StopServer:input_type -> mcphub.v1.StopServerRequest
+	27, // 55: mcphub.v1.McpServerService.RestartServer:input_type -> mcphub.v1.RestartServerRequest
+	29, // 56: mcphub.v1.McpServerService.SetServerEnabled:input_type -> mcphub.v1.SetServerEnabledRequest
+	31, // 57: mcphub.v1.McpServerService.MuteServer:input_type -> mcphub.v1.MuteServerRequest
+	33, // 58: mcphub.v1.McpServerService.ReloadConfig:input_type -> mcphub.v1.ReloadConfigRequest
+	36, // 59: mcphub.v1.McpServerService.ListTools:input_type -> mcphub.v1.ListToolsRequest
+	41, // 60: mcphub.v1.McpServerService.ListResources:input_type -> mcphub.v1.ListResourcesRequest
+	43, // 61: mcphub.v1.McpServerService.ListResourceTemplates:input_type -> mcphub.v1.ListResourceTemplatesRequest
+	45, // 62: mcphub.v1.McpServerService.ReadResource:input_type -> mcphub.v1.ReadResourceRequest
+	47, // 63: mcphub.v1.McpServerService.SubscribeResource:input_type -> mcphub.v1.SubscribeResourceRequest
+	49, // 64: mcphub.v1.McpServerService.UnsubscribeResource:input_type -> mcphub.v1.UnsubscribeResourceRequest
+	51, // 65: mcphub.v1.McpServerService.ListMcpPrompts:input_type -> mcphub.v1.ListMcpPromptsRequest
+	53, // 66: mcphub.v1.McpServerService.GetMcpPrompt:input_type -> mcphub.v1.GetMcpPromptRequest
+	55, // 67: mcphub.v1.McpServerService.ExpandUriTemplate:input_type -> mcphub.v1.ExpandUriTemplateRequest
+	57, // 68: mcphub.v1.McpServerService.Complete:input_type -> mcphub.v1.CompleteRequest
+	59, // 69: mcphub.v1.McpServerService.SignIn:input_type -> mcphub.v1.SignInRequest
+	61, // 70: mcphub.v1.McpServerService.SignOut:input_type -> mcphub.v1.SignOutRequest
+	64, // 71: mcphub.v1.McpServerService.ListRemembered:input_type -> mcphub.v1.ListRememberedRequest
+	66, // 72: mcphub.v1.McpServerService.Forget:input_type -> mcphub.v1.ForgetRequest
+	39, // 73: mcphub.v1.McpServerService.SetLogLevel:input_type -> mcphub.v1.SetLogLevelRequest
+	18, // 74: mcphub.v1.McpServerService.ListServers:output_type -> mcphub.v1.ListServersResponse
+	24, // 75: mcphub.v1.McpServerService.StartServer:output_type -> mcphub.v1.StartServerResponse
+	21, // 76: mcphub.v1.McpServerService.GetLaunch:output_type -> mcphub.v1.GetLaunchResponse
+	23, // 77: mcphub.v1.McpServerService.AllowLaunch:output_type -> mcphub.v1.AllowLaunchResponse
+	26, // 78: mcphub.v1.McpServerService.StopServer:output_type -> mcphub.v1.StopServerResponse
+	28, // 79: mcphub.v1.McpServerService.RestartServer:output_type -> mcphub.v1.RestartServerResponse
+	30, // 80: mcphub.v1.McpServerService.SetServerEnabled:output_type -> mcphub.v1.SetServerEnabledResponse
+	32, // 81: mcphub.v1.McpServerService.MuteServer:output_type -> mcphub.v1.MuteServerResponse
+	35, // 82: mcphub.v1.McpServerService.ReloadConfig:output_type -> mcphub.v1.ReloadConfigResponse
+	37, // 83: mcphub.v1.McpServerService.ListTools:output_type -> mcphub.v1.ListToolsResponse
+	42, // 84: mcphub.v1.McpServerService.ListResources:output_type -> mcphub.v1.ListResourcesResponse
+	44, // 85: mcphub.v1.McpServerService.ListResourceTemplates:output_type -> mcphub.v1.ListResourceTemplatesResponse
+	46, // 86: mcphub.v1.McpServerService.ReadResource:output_type -> mcphub.v1.ReadResourceResponse
+	48, // 87: mcphub.v1.McpServerService.SubscribeResource:output_type -> mcphub.v1.SubscribeResourceResponse
+	50, // 88: mcphub.v1.McpServerService.UnsubscribeResource:output_type -> mcphub.v1.UnsubscribeResourceResponse
+	52, // 89: mcphub.v1.McpServerService.ListMcpPrompts:output_type -> mcphub.v1.ListMcpPromptsResponse
+	54, // 90: mcphub.v1.McpServerService.GetMcpPrompt:output_type -> mcphub.v1.GetMcpPromptResponse
+	56, // 91: mcphub.v1.McpServerService.ExpandUriTemplate:output_type -> mcphub.v1.ExpandUriTemplateResponse
+	58, // 92: mcphub.v1.McpServerService.Complete:output_type -> mcphub.v1.CompleteResponse
+	60, // 93: mcphub.v1.McpServerService.SignIn:output_type -> mcphub.v1.SignInResponse
+	62, // 94: mcphub.v1.McpServerService.SignOut:output_type -> mcphub.v1.SignOutResponse
+	65, // 95: mcphub.v1.McpServerService.ListRemembered:output_type -> mcphub.v1.ListRememberedResponse
+	67, // 96: mcphub.v1.McpServerService.Forget:output_type -> mcphub.v1.ForgetResponse
+	40, // 97: mcphub.v1.McpServerService.SetLogLevel:output_type -> mcphub.v1.SetLogLevelResponse
+	74, // [74:98] is the sub-list for method output_type
+	50, // [50:74] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_server_proto_init() }
@@ -5118,19 +5355,19 @@ func file_mcphub_v1_server_proto_init() {
 	file_mcphub_v1_prompt_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_msgTypes[6].OneofWrappers = []any{}
-	file_mcphub_v1_server_proto_msgTypes[35].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[39].OneofWrappers = []any{
 		(*ReadResourceResponse_ResultJson)(nil),
 		(*ReadResourceResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[43].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[47].OneofWrappers = []any{
 		(*GetMcpPromptResponse_ResultJson)(nil),
 		(*GetMcpPromptResponse_Error)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[46].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[50].OneofWrappers = []any{
 		(*CompleteRequest_McpPrompt)(nil),
 		(*CompleteRequest_UriTemplate)(nil),
 	}
-	file_mcphub_v1_server_proto_msgTypes[47].OneofWrappers = []any{
+	file_mcphub_v1_server_proto_msgTypes[51].OneofWrappers = []any{
 		(*CompleteResponse_ResultJson)(nil),
 		(*CompleteResponse_Error)(nil),
 	}
@@ -5140,7 +5377,7 @@ func file_mcphub_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_server_proto_rawDesc), len(file_mcphub_v1_server_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   60,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,8 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	McpServerService_ListServers_FullMethodName           = "/mcphub.v1.McpServerService/ListServers"
 	McpServerService_StartServer_FullMethodName           = "/mcphub.v1.McpServerService/StartServer"
+	McpServerService_GetLaunch_FullMethodName             = "/mcphub.v1.McpServerService/GetLaunch"
+	McpServerService_AllowLaunch_FullMethodName           = "/mcphub.v1.McpServerService/AllowLaunch"
 	McpServerService_StopServer_FullMethodName            = "/mcphub.v1.McpServerService/StopServer"
 	McpServerService_RestartServer_FullMethodName         = "/mcphub.v1.McpServerService/RestartServer"
 	McpServerService_SetServerEnabled_FullMethodName      = "/mcphub.v1.McpServerService/SetServerEnabled"
@@ -65,6 +67,19 @@ type McpServerServiceClient interface {
 	// NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
 	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
+	// GetLaunch returns what a person would be asked before a server is started, for a host that shows it beside a button
+	// of its own. Nobody is asked, and nothing is started. It is for the host, and not for its windows.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_BROKEN: the entry cannot be used;
+	// LAUNCH_NOT_ALLOWED).
+	GetLaunch(ctx context.Context, in *GetLaunchRequest, opts ...grpc.CallOption) (*GetLaunchResponse, error)
+	// AllowLaunch says that a person has agreed, in the host's own user interface, to the launch that GetLaunch has
+	// returned. An open prompt about it closes, and the server is not started. The host is trusted to have shown all of
+	// the launch. It is for the host, and not for its windows, which answer prompts.
+	//
+	// Errors: as GetLaunch; FAILED_PRECONDITION (LAUNCH_CHANGED: the hash is not that of the launch as it is now; show
+	// the launch again).
+	AllowLaunch(ctx context.Context, in *AllowLaunchRequest, opts ...grpc.CallOption) (*AllowLaunchResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
 	// server starts again when it is used the next time.
 	//
@@ -180,6 +195,26 @@ func (c *mcpServerServiceClient) StartServer(ctx context.Context, in *StartServe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StartServerResponse)
 	err := c.cc.Invoke(ctx, McpServerService_StartServer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) GetLaunch(ctx context.Context, in *GetLaunchRequest, opts ...grpc.CallOption) (*GetLaunchResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetLaunchResponse)
+	err := c.cc.Invoke(ctx, McpServerService_GetLaunch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServerServiceClient) AllowLaunch(ctx context.Context, in *AllowLaunchRequest, opts ...grpc.CallOption) (*AllowLaunchResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AllowLaunchResponse)
+	err := c.cc.Invoke(ctx, McpServerService_AllowLaunch_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -406,6 +441,19 @@ type McpServerServiceServer interface {
 	// NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
 	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
+	// GetLaunch returns what a person would be asked before a server is started, for a host that shows it beside a button
+	// of its own. Nobody is asked, and nothing is started. It is for the host, and not for its windows.
+	//
+	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_BROKEN: the entry cannot be used;
+	// LAUNCH_NOT_ALLOWED).
+	GetLaunch(context.Context, *GetLaunchRequest) (*GetLaunchResponse, error)
+	// AllowLaunch says that a person has agreed, in the host's own user interface, to the launch that GetLaunch has
+	// returned. An open prompt about it closes, and the server is not started. The host is trusted to have shown all of
+	// the launch. It is for the host, and not for its windows, which answer prompts.
+	//
+	// Errors: as GetLaunch; FAILED_PRECONDITION (LAUNCH_CHANGED: the hash is not that of the launch as it is now; show
+	// the launch again).
+	AllowLaunch(context.Context, *AllowLaunchRequest) (*AllowLaunchResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
 	// server starts again when it is used the next time.
 	//
@@ -512,6 +560,12 @@ func (UnimplementedMcpServerServiceServer) ListServers(context.Context, *ListSer
 }
 func (UnimplementedMcpServerServiceServer) StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StartServer not implemented")
+}
+func (UnimplementedMcpServerServiceServer) GetLaunch(context.Context, *GetLaunchRequest) (*GetLaunchResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLaunch not implemented")
+}
+func (UnimplementedMcpServerServiceServer) AllowLaunch(context.Context, *AllowLaunchRequest) (*AllowLaunchResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AllowLaunch not implemented")
 }
 func (UnimplementedMcpServerServiceServer) StopServer(context.Context, *StopServerRequest) (*StopServerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StopServer not implemented")
@@ -626,6 +680,42 @@ func _McpServerService_StartServer_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(McpServerServiceServer).StartServer(ctx, req.(*StartServerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_GetLaunch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLaunchRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).GetLaunch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_GetLaunch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).GetLaunch(ctx, req.(*GetLaunchRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpServerService_AllowLaunch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AllowLaunchRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServerServiceServer).AllowLaunch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpServerService_AllowLaunch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServerServiceServer).AllowLaunch(ctx, req.(*AllowLaunchRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1004,6 +1094,14 @@ var McpServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "StartServer",
 			Handler:    _McpServerService_StartServer_Handler,
+		},
+		{
+			MethodName: "GetLaunch",
+			Handler:    _McpServerService_GetLaunch_Handler,
+		},
+		{
+			MethodName: "AllowLaunch",
+			Handler:    _McpServerService_AllowLaunch_Handler,
 		},
 		{
 			MethodName: "StopServer",

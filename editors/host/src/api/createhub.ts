@@ -17,6 +17,7 @@ import { Mirror } from './mirror.js';
 import type { QuestionHandlers } from './question.js';
 import { address } from './servername.js';
 import * as shown from './shown.js';
+import { launchOf, scopes } from './shownquestions.js';
 import { Subscriptions } from './subscriptions.js';
 import { until, untilShown } from './untilshown.js';
 import { WatcherWindow, type Root } from './watcherwindow.js';
@@ -174,6 +175,15 @@ class Owner {
         this.#folders = folders.map(rootOf);
         this.#watcher.setRoots(this.#folders);
         this.#relays.forEach((relay) => relay.setRoots([...this.#folders]));
+      },
+      launch: async (server) => {
+        await this.#ready();
+        const { launch, allowed } = await this.#hub.servers.getLaunch({ server: address(server) });
+        return launch && { ...launchOf(launch), hash: launch.launchHash, allowed };
+      },
+      allowLaunch: async (server, launchHash, scope = 'once') => {
+        await this.#ready();
+        await this.#hub.servers.allowLaunch({ server: address(server), launchHash, scope: scopes[scope] });
       },
       showPage: (port, options) => this.#showPage(port, options),
       restart: (reason) => this.#restart(reason),

@@ -10,11 +10,12 @@ import type {
   McpHubError,
   McpPolicy,
   McpServerForm,
+  McpServerName,
   McpServerTimeouts,
   McpSource,
   McpTimeouts,
 } from './mcphub.js';
-import type { QuestionHandlers } from './question.js';
+import type { Launch, QuestionHandlers } from './question.js';
 
 export interface HubSettings {
   /**
@@ -152,6 +153,18 @@ export interface OwnedHub extends McpHub {
   /** Replaces the open folders. */
   setFolders(folders: readonly string[]): void;
 
+  /**
+   * Returns all that a yes to the start of a server would run, for a page of your own that has its own button for it.
+   * Nobody is asked, and nothing is started. Resolves to undefined if nobody has to be asked.
+   */
+  launch(server: McpServerName): Promise<ShownLaunch | undefined>;
+  /**
+   * Says that a person has agreed in your page to the launch with this hash, having seen all of it. An open question
+   * about it ends; the server is not started. Rejects with `LAUNCH_CHANGED` if something else would be run by now: show
+   * that. The scope is as for an answer: `once` (the default) is until the hub ends.
+   */
+  allowLaunch(server: McpServerName, hash: string, scope?: 'once' | 'always'): Promise<void>;
+
   /** Shows the page of the hub (`@mcphub/page`) through a port, for example of a webview. */
   showPage(port: PagePort, options?: PageOptions): Page;
 
@@ -162,6 +175,14 @@ export interface OwnedHub extends McpHub {
    * takes bounded time and never rejects. Afterwards every method rejects, and nothing of the hub is left.
    */
   close(reason?: string): Promise<void>;
+}
+
+/** What `launch` returns. */
+export interface ShownLaunch extends Launch {
+  /** Stands for all of it, and for the values behind it. */
+  readonly hash: string;
+  /** Whether a person has agreed to it already. */
+  readonly allowed: boolean;
 }
 
 /** The host's end of a page: messages are objects that JSON can express. */

@@ -112,11 +112,13 @@ export interface DefinitionChange {
   readonly afterJson: string;
 }
 
+export interface LaunchQuestion extends Question, Launch {}
+
 /**
  * All that a yes to a start would run, or connect to. Show all of it; `launchFacts` of this package puts it into lines.
  * Make invisible characters visible (`visible`).
  */
-export interface LaunchQuestion extends Question {
+export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
   readonly directory: string;

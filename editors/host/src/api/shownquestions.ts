@@ -4,7 +4,7 @@ import { HubError } from '../failure.js';
 import { ApprovalScope, PromptCause } from '../gen/mcphub/v1/prompt_pb.js';
 import type { Prompt, PromptAnswerSchema, PromptClosed, ServerLaunch } from '../gen/mcphub/v1/prompt_pb.js';
 import { date } from './duration.js';
-import type { Answer, LaunchQuestion, Question, QuestionHandlers, Remembered } from './question.js';
+import type { Answer, Launch, Question, QuestionHandlers, Remembered } from './question.js';
 
 /** An answer as the contract has it, without the id of its question. */
 export type Action = Omit<MessageInitShape<typeof PromptAnswerSchema>, 'promptId' | '$typeName' | '$unknown'>;
@@ -28,7 +28,7 @@ export function askOf({ question }: Prompt, handlers: QuestionHandlers): Ask | u
       return (
         launch
         && asked(
-          (q) => launch({ ...q, ...launchFacts(question.value) }),
+          (q) => launch({ ...q, ...launchOf(question.value) }),
           (answer) => ({ ...yes(answer), launchHash }),
         )
       );
@@ -111,7 +111,7 @@ function actionOf<Yes>(answer: Answer<Yes>, accept: (yes: Yes) => Accept): Actio
   }
 }
 
-const scopes: Readonly<Record<NonNullable<Remembered['scope']>, ApprovalScope>> = {
+export const scopes: Readonly<Record<NonNullable<Remembered['scope']>, ApprovalScope>> = {
   once: ApprovalScope.ONCE,
   window: ApprovalScope.WINDOW,
   workspace: ApprovalScope.WORKSPACE,
@@ -121,7 +121,8 @@ const scopes: Readonly<Record<NonNullable<Remembered['scope']>, ApprovalScope>> 
 const yes = ({ scope = 'once' }: Remembered): Accept => ({ scope: scopes[scope] });
 const nothing = (): Accept => ({});
 
-function launchFacts(launch: ServerLaunch): Omit<LaunchQuestion, keyof Question> {
+/** Returns what there is to see of a launch. */
+export function launchOf(launch: ServerLaunch): Launch {
   const { launchHash: _, environment, changes, writtenBy, ...all } = plain(launch);
   return {
     ...all,
