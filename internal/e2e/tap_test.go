@@ -56,7 +56,8 @@ func newTap(t *testing.T, address string) *tap {
 		// A request to a server that is gone breaks the connection to the hub.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     quiet,
-		Transport:    &http.Transport{},
+		// Node closes a connection that is idle for 5 s: on a busy machine just as the next request is sent on it.
+		Transport: &http.Transport{DisableKeepAlives: true},
 	}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
