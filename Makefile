@@ -86,9 +86,9 @@ man: ## write the man pages into bin/man (MAN=DIR for another folder)
 
 # Nothing is published: what is in dist is uploaded by hand (RELEASING.md).
 .PHONY: release
-release: $(EDITORS_STAMP) ## everything of a release for all systems, in dist: make release VERSION=1.2.3
+release: $(EDITORS_STAMP) ## everything of a release for all systems, in dist: make release VERSION=1.2.3 (ONLY=linux-x64 for one)
 	@test -n "$(VERSION)" || { echo "which version? make release VERSION=1.2.3"; exit 2; }
-	cd $(RELEASE) && go run . -version "$(VERSION)" -vsix
+	cd $(RELEASE) && go run . -version "$(VERSION)" -vsix $(if $(ONLY),-only "$(ONLY)")
 
 .PHONY: release-image
 release-image: $(EDITORS_STAMP) ## at a release: keep the contract for `make breaking` (refused when it breaks the last one)

@@ -77,6 +77,7 @@ func (r *release) make(only string) {
 		must(fmt.Errorf("-version %q: it is a number such as 1.2.3", r.version))
 	}
 	r.root = got(filepath.Abs(r.root))
+	fmt.Fprintln(os.Stderr, "building what all systems have")
 	r.prepare()
 	must(os.RemoveAll(r.out))
 	must(os.MkdirAll(r.out, 0o755))
@@ -86,6 +87,7 @@ func (r *release) make(only string) {
 			continue
 		}
 		made++
+		fmt.Fprintln(os.Stderr, t.name()+": building")
 		if err := ended(func() { r.target(t) }); err != nil {
 			must(fmt.Errorf("%s: %w", t.name(), err))
 		}
@@ -118,9 +120,10 @@ func (r *release) paper(name string) file {
 	return file{name, got(os.ReadFile(filepath.Join(r.root, name))), 0o644}
 }
 
-// write writes one file of the release.
+// write writes one file of the release, and says so.
 func (r *release) write(name string, text []byte) {
 	must(os.WriteFile(filepath.Join(r.out, name), text, 0o644))
+	fmt.Fprintf(os.Stderr, "  %s, %d KB\n", name, (len(text)+1023)/1024)
 }
 
 // target is a system, by the names of Go and by those of Node and VS Code.
