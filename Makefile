@@ -321,6 +321,7 @@ figures: build package peers ## measure what a person waits for, in the newest V
 .PHONY: test-release
 test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twice, licences, npm install from the tarballs
 	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && npm run --silent build:embed -w page
 	cd $(RELEASE) && go test -count=1 -timeout=20m ./...
 
 .PHONY: test-keyring

@@ -86,9 +86,10 @@ func answered(t *testing.T, dir string, command []string) (string, error) {
 	return said.String(), cmd.Wait()
 }
 
-// After npm install in an empty folder, without install scripts, the example of docs/embedding.md runs there and finds
-// the program without a path.
-func TestInstalledFromTarballs(t *testing.T) {
+// installed returns a folder with nothing but packages of this release, installed without install scripts, and the
+// example as JavaScript, host.mjs. mcp.json in it has the demo server.
+func installed(t *testing.T, example string, packages ...string) (dir string) {
+	t.Helper()
 	for _, tool := range []string{"npm", "node", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
@@ -101,33 +102,41 @@ func TestInstalledFromTarballs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example, err := filepath.Abs("../../editors/host/examples/embed.ts")
-	if err != nil {
+	if example, err = filepath.Abs(example); err != nil {
 		t.Fatal(err)
 	}
 	server := registry(t, madeHere(t).out)
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, text := range map[string]string{
 		".npmrc":       "@mcphub:registry=" + server.URL + "/\n",
 		"package.json": `{"type":"module"}`,
 		"mcp.json": `{"mcpServers":{"demo":{"command":"node_modules/@mcphub/bin-` + own(t).name() + "/bin/" +
-			own(t).program() + `","args":["demo-server"]}}}`,
+			own(t).program() + `","args":["demo-server","--record","record"]}}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, command := range [][]string{
-		{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "@mcphub/host@" + testVersion},
-		{esbuild, "--format=esm", "--outfile=host.mjs", example},
-		{"node", "host.mjs", "mcp.json", "demo", "echo", `{"text":"from the example"}`},
-	} {
-		out, err := answered(t, dir, command)
-		if err != nil {
+	install := []string{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"}
+	for _, name := range packages {
+		install = append(install, name+"@"+testVersion)
+	}
+	for _, command := range [][]string{install, {esbuild, "--format=esm", "--outfile=host.mjs", example}} {
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", command, err, out)
 		}
-		if command[0] == "node" && !strings.Contains(out, `"text":"from the example"`) {
-			t.Errorf("it says %q", out)
-		}
+	}
+	return dir
+}
+
+// After npm install in an empty folder, without install scripts, the example of docs/embedding.md runs there and finds
+// the program without a path.
+func TestInstalledFromTarballs(t *testing.T) {
+	dir := installed(t, "../../editors/host/examples/embed.ts", scope+"/host")
+	out, err := answered(t, dir, []string{"node", "host.mjs", "mcp.json", "demo", "echo", `{"text":"from the example"}`})
+	if err != nil || !strings.Contains(out, `"text":"from the example"`) {
+		t.Errorf("it says %q, %v", out, err)
 	}
 }

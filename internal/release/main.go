@@ -96,6 +96,7 @@ func (r *release) make(only string) {
 		must(fmt.Errorf("there is no target %q", only))
 	}
 	r.hostPackage()
+	r.pagePackage()
 	r.apiPackage()
 	r.checksums()
 }

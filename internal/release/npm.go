@@ -13,11 +13,13 @@ import (
 )
 
 // prepare makes what the npm packages and the extension are packed from, so that a fresh clone is enough: it installs
-// the packages of editors/ if they are missing, and builds the host package from its present sources.
+// the packages of editors/ if they are missing, and builds the host package and what hosts call of the page from their
+// present sources. The page itself is in the repository as it is built.
 func (r *release) prepare() {
 	editors := filepath.Join(r.root, "editors")
 	installed := exists(filepath.Join(editors, "node_modules"))
-	built := exists(filepath.Join(editors, "host", "dist", "index.js"))
+	built := exists(filepath.Join(editors, "host", "dist", "index.js")) &&
+		exists(filepath.Join(editors, "page", "build", "index.js"))
 	// a copy of the repository without node_modules: its sources are those that were built
 	if !installed && built && !r.vsix {
 		return
@@ -26,6 +28,7 @@ func (r *release) prepare() {
 		npm(editors, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	}
 	npm(editors, "run", "--silent", "build", "-w", "host")
+	npm(editors, "run", "--silent", "build:embed", "-w", "page")
 }
 
 func exists(path string) bool {
@@ -73,28 +76,44 @@ func (r *release) binaryPackage(t target, files []file) {
 // program as optional dependencies. The lock file of the workspace does not contain them, since they are published
 // together.
 func (r *release) hostPackage() {
-	home := filepath.Join(r.root, "editors", "host")
-	text := got(os.ReadFile(filepath.Join(home, "package.json")))
-	var kept struct{ Exports json.RawMessage } // unchanged: the order of its conditions matters
-	must(json.Unmarshal(text, &kept))
-	var manifest map[string]any
-	must(json.Unmarshal(text, &manifest))
-	delete(manifest, "scripts")
-	manifest["exports"] = kept.Exports
 	programs := map[string]string{}
 	for _, t := range targets {
 		programs[binaryName(t)] = r.version
 	}
+	manifest, files := r.workspace("host", "dist", "README.md")
 	manifest["optionalDependencies"] = programs
-	files := []file{r.paper("LICENSE")}
-	for _, name := range []string{"dist", "README.md"} {
+	r.npm(scope+"/host", manifest, append(files, r.contract()...))
+}
+
+// pagePackage writes @mcphub/page: the page as it was built, and what hosts call. Its only dependency is the host
+// package of the same release, which its user has.
+func (r *release) pagePackage() {
+	manifest, files := r.workspace("page", "dist", "build", "README.md")
+	manifest["peerDependencies"] = map[string]string{scope + "/host": r.version}
+	r.npm(scope+"/page", manifest, files)
+}
+
+// workspace returns the manifest of a package of editors/, without what only its development needs, and its licence and
+// these files and folders of it.
+func (r *release) workspace(name string, names ...string) (manifest map[string]any, files []file) {
+	home := filepath.Join(r.root, "editors", name)
+	text := got(os.ReadFile(filepath.Join(home, "package.json")))
+	var kept struct{ Exports json.RawMessage } // unchanged: the order of its conditions matters
+	must(json.Unmarshal(text, &kept))
+	must(json.Unmarshal(text, &manifest))
+	for _, key := range []string{"scripts", "devDependencies", "imports", "private"} {
+		delete(manifest, key)
+	}
+	manifest["exports"] = kept.Exports
+	files = []file{r.paper("LICENSE")}
+	for _, name := range names {
 		more, err := below(home, name)
 		if err != nil {
-			must(fmt.Errorf("%s/host is not built: %w", scope, err))
+			must(fmt.Errorf("%s is not built: %w", manifest["name"], err))
 		}
 		files = append(files, more...)
 	}
-	r.npm(scope+"/host", manifest, append(files, r.contract()...))
+	return manifest, files
 }
 
 // contract returns the .proto files, for hosts in languages for which there is no package.

@@ -23,7 +23,7 @@ import type { OpenJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { Page, Section } from './page.js';
 
 const surface = readSurface();
-if (surface.kind === 'web') await loadTheme();
+if (surface.kind !== 'vscode') await loadTheme();
 
 const { shows = 'all' } = surface;
 if (shows !== 'all') document.documentElement.dataset['shows'] = shows;

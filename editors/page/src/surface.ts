@@ -6,36 +6,9 @@ import { h } from './elements/dom.js';
 import { copyButton } from './elements/icon.js';
 import { nativeParse } from './words/jsontext.js';
 import { visible } from './words/text.js';
-import type { Demo } from './begin/demo.js';
+import type { Model, Surface } from '../embed/surface.js';
 
-export type Model = { id: string; name: string; family: string };
-
-export interface Surface {
-  kind: 'vscode' | 'web';
-  /** the part of the page that the host shows: by default all; what is live; or one thing that is opened */
-  shows?: 'all' | 'now' | 'opened';
-  /** the page opens URLs itself */
-  opensUrls?: boolean;
-  /** path of the WebSocket */
-  socket?: string;
-  /** name of the model that the host runs for sampling */
-  model?: string;
-  /** the models that the host could run, its own choice first */
-  models?: Model[];
-  /**
-   * URLs of the outer frame of views. Each has an origin of its own. They are tried in turn. Without any URL there are
-   * no views.
-   */
-  apps?: string[];
-  /** commands that links may run */
-  commands?: string[];
-  /** the page may change config files */
-  configWrites?: boolean;
-  /** of the host (BCP 47); without it the languages of the browser count */
-  language?: string;
-  /** the demo server that this host can add */
-  demo?: Demo;
-}
+export type { Model, Surface };
 
 export function readSurface(): Surface {
   return nativeParse(document.documentElement.dataset['surface'] ?? '{"kind":"web"}') as Surface;

@@ -309,7 +309,10 @@ class Owner {
     this.#relays.add(relay);
     return {
       reveal: (questionId = '') => relay.reveal(questionId),
-      leave: () => relay.leave(),
+      leave: () => {
+        this.#relays.delete(relay);
+        relay.leave();
+      },
       dispose: () => {
         this.#relays.delete(relay);
         relay.dispose();

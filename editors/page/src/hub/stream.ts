@@ -2,7 +2,7 @@
 // message.
 
 import { callOf } from './methods.js';
-import { relayTransport, socketTransport } from './transport.js';
+import { frameTransport, relayTransport, socketTransport } from './transport.js';
 import { t } from '../words/t.js';
 import type {
   AttachRequestJson as AttachRequest,
@@ -58,9 +58,11 @@ const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;pr
 
 export function openStream(surface: Surface, handlers: Handlers): Stream {
   return overTransport(
-    (receive) =>
-      surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive),
-    surface.kind === 'vscode' ? 'page' : 'browser',
+    (receive) => {
+      if (surface.kind === 'web') return socketTransport(surface.socket ?? '/stream', receive);
+      return surface.kind === 'frame' ? frameTransport(receive) : relayTransport(receive);
+    },
+    surface.kind === 'web' ? 'browser' : 'page',
     handlers,
     surface.apps === undefined ? '' : appsExtension,
   );

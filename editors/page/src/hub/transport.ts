@@ -1,5 +1,5 @@
-// The two transports to the hub: a host that relays messages by postMessage, and a WebSocket. Both carry the messages
-// of the window stream as proto3 JSON.
+// The transports to the hub: an editor or the page around a frame, which relay messages by postMessage, and a WebSocket.
+// All carry the messages of the window stream as proto3 JSON.
 
 import { nativeParse } from '../words/jsontext.js';
 import { t } from '../words/t.js';
@@ -49,6 +49,27 @@ export function relayTransport(receive: (message: AttachResponse) => void): Tran
     run: (command, args) => api.postMessage({ runCommand: { command, args } }),
     recall: () => api.getState(),
     remember: (memory) => void api.setState(memory),
+  };
+}
+
+/**
+ * Returns the transport of a page in a frame, whose host is the page around it (showFrame). The frame has no origin, and
+ * so no storage: a reload of the frame alone begins anew, and its relay knows its window.
+ */
+export function frameTransport(receive: (message: AttachResponse) => void): Transport {
+  const around = window.parent;
+  window.addEventListener('message', (event) => {
+    const data = event.data as unknown;
+    if (event.source === around && typeof data === 'object' && data !== null) receive(data);
+  });
+  return {
+    open: true,
+    post: (message) => {
+      around.postMessage(message, '*'); // whoever has the frame is the host, wherever it comes from
+      return true;
+    },
+    recall: () => undefined,
+    remember: () => undefined,
   };
 }
 

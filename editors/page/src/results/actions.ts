@@ -31,7 +31,7 @@ export function partItems(
   words: { open: string; save: string; download: string },
 ): MenuItem[] {
   const args = [requestId, part, name];
-  if (page.surface.kind !== 'web')
+  if (page.surface.kind === 'vscode')
     return [
       ...commandItem(page, 'mcphub.openPart', args, words.open),
       ...commandItem(page, 'mcphub.savePart', args, words.save),
@@ -42,7 +42,7 @@ export function partItems(
 
 /** Returns what copies a part, or undefined if the host cannot. */
 export function copyPart(page: Page, { requestId, part, name, failed }: Part, label: string): HTMLElement | undefined {
-  if (page.surface.kind !== 'web') {
+  if (page.surface.kind === 'vscode') {
     const link = commandLink(page.surface, 'mcphub.copyPart', [requestId, part, name], '');
     if (!link) return undefined;
     link.className = 'icon';

@@ -215,7 +215,7 @@ export function reportItem(page: Page, entry: Ended, say: (text: string) => void
   const { earlier, requestId } = entry;
   if (earlier) return [];
   const text = t('Save bug report…');
-  if (page.surface.kind !== 'web') return commandItem(page, 'mcphub.saveReport', [requestId], text);
+  if (page.surface.kind === 'vscode') return commandItem(page, 'mcphub.saveReport', [requestId], text);
   const save = async () => {
     const { error, response } = await page.call('GetTrace', { requestId, bundle: true });
     say(visible(error?.message));

@@ -18,7 +18,7 @@ export function saveContent(
   { kind, uri, mimeType }: { kind: 'text' | 'blob'; uri: string; mimeType: string },
 ) {
   const about = shortName(uri || mimeType || t('the content'));
-  if (page.surface.kind !== 'web') {
+  if (page.surface.kind === 'vscode') {
     if (requestId === undefined) return undefined;
     const place = [index.starts.at(value) + 1, index.ends.at(value) - 1];
     const args = [requestId, ...place, kind, uri.slice(0, 2000), mimeType.slice(0, 200)];

@@ -2,17 +2,14 @@
 // file from one origin.
 
 import { createServer } from 'node:http';
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pageHtml } from '../../embed/pagehtml.js';
 import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
- * @typedef {{ kind: 'vscode' | 'web', shows?: 'all' | 'now' | 'opened', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
- * { id: string, name: string, family: string }[], commands?: string[], language?: string, apps?: string[], demo?:
- * import('../../src/begin/demo.js').Demo }}
- * Surface
+ * @typedef {import('../../embed/surface.js').Surface} Surface
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 
@@ -27,33 +24,8 @@ const contentTypes = {
   '.svg': 'image/svg+xml',
 };
 
-/**
- * Returns the HTML of the page, as a host makes it.
- *
- * @param {string} template
- * @param {Surface} surface
- * @param {string} bodyClass
- * @param {string} origin
- */
-export function fillTemplate(template, surface, bodyClass, origin) {
-  const nonce = randomBytes(18).toString('base64url');
-  const connect = surface.kind === 'web' ? ` connect-src ${origin.replace('http', 'ws')};` : '';
-  const frames =
-    surface.apps === undefined ? '' : ` frame-src ${surface.apps.map((one) => new URL(one, origin).origin).join(' ')};`;
-  /** @type {Record<string, string>} */
-  const values = {
-    csp: `default-src 'none';${frames} style-src ${origin}; font-src ${origin}; img-src ${origin} data:; media-src data:;${connect} script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`,
-    nonce,
-    base: `${origin}/page/`,
-    body_class: bodyClass,
-    surface: JSON.stringify(surface),
-  };
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (token, /** @type {string} */ name) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`page.html has a token that no host fills: ${token}`);
-    return value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  });
-}
+/** @type {import('../../embed/pagehtml.js').Theme[]} */
+const themes = ['high-contrast-light', 'high-contrast', 'light', 'dark'];
 
 /**
  * Serves the outer frame of views from an origin of its own, as a host does.
@@ -94,9 +66,16 @@ export async function serveSite() {
     try {
       if (url.pathname === '/') {
         const surface = /** @type {Surface} */ (nativeParse(url.searchParams.get('surface') ?? '{"kind":"vscode"}'));
-        const template = await readFile(join(pageFolder, 'page.html'), 'utf8');
+        const theme = themes.find((name) => url.searchParams.get('class')?.includes(`vscode-${name}`));
+        const html = await pageHtml({
+          base: `${origin}/page/`,
+          cspSource: origin,
+          surface,
+          ...(theme && { theme }),
+          ...(surface.kind === 'web' && { connectSource: origin.replace('http', 'ws') }),
+        });
         response.setHeader('Content-Type', 'text/html; charset=utf-8');
-        response.end(fillTemplate(template, surface, url.searchParams.get('class') ?? '', origin));
+        response.end(html);
         return;
       }
       if (url.pathname === '/blank') {

@@ -1,15 +1,14 @@
 // The page in a webview: its HTML, and its relay to the hub. The side bar and the panel differ only in the container of
 // the webview.
-import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { pageHtml } from '@mcphub/page';
 import type { Hub, Relay, RelayOptions, Root } from '@mcphub/host/contract';
 import type { Answers } from '../questions/answers.js';
 import { demoFile, demoName } from '../begin/demoserver.js';
 import { describe, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import type { Frames } from './frames.js';
-import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
 import { openOf, type Thing } from '../views/thing.js';
 import { chooseBundle, chooseRegistry } from './finding.js';
@@ -221,22 +220,18 @@ export class PageView implements vscode.Disposable {
 
   async #fill(): Promise<void> {
     const folder = pageFolder(this.#world.extensionUri);
-    const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
     // The page is drawn only once: a page that is drawn over another one would take the other's hello for its own. A
     // model that becomes known later is offered when the page is opened again.
     const [apps] = await Promise.all([
       this.#world.frames.addresses(),
       Promise.race([this.#world.sampling.look(), elapsed(longestLook)]),
     ]);
-    if (this.#disposed) {
-      return;
-    }
     const { models } = this.#world.sampling;
     const model = models[0]?.name;
-    this.#webview.html = fillPage(template, {
+    const html = await pageHtml({
+      folder: folder.fsPath,
       cspSource: this.#webview.cspSource,
       base: `${this.#webview.asWebviewUri(folder).toString()}/`,
-      nonce: newNonce(),
       surface: {
         kind: 'vscode',
         ...(this.#shows === 'all' ? {} : { shows: this.#shows }),
@@ -249,6 +244,9 @@ export class PageView implements vscode.Disposable {
         ...(apps.length === 0 ? {} : { apps }),
       },
     });
+    if (!this.#disposed) {
+      this.#webview.html = html;
+    }
   }
 
   #cannotFill(error: unknown): void {
