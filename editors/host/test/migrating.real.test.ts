@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { McpServerForm, MemoryServer } from '../dist/index.js';
-import { realBinary, stage } from './stage.js';
+import { long, realBinary, stage } from './stage.js';
 
 interface Options extends Pick<McpServerForm, 'command' | 'args' | 'env' | 'cwd' | 'url'> {
   readonly id: string;
@@ -20,7 +20,7 @@ const serverOf = ({ id, type, timeout, requestOptions, ...entry }: Options): Mem
 });
 
 test('what the guide for Continue shows does what its manager of connections did', async (t) => {
-  const options: Options[] = [{ id: 'notes', command: realBinary(), args: ['demo-server'], timeout: 60_000 }];
+  const options: Options[] = [{ id: 'notes', command: realBinary(), args: ['demo-server'], timeout: long }];
   const hub = await stage(t).owned({ approvals: 'host' }); // Continue asks by itself
   await hub.setServers(options.map(serverOf));
   assert.deepEqual(

@@ -1,4 +1,5 @@
-// The transports to the hub: an editor or the page around a frame, which relay messages by postMessage, and a WebSocket.
+// The transports to the hub: an editor or the page around a frame, which relay messages by postMessage, and a
+// WebSocket.
 // All carry the messages of the window stream as proto3 JSON.
 
 import { nativeParse } from '../words/jsontext.js';
@@ -53,8 +54,8 @@ export function relayTransport(receive: (message: AttachResponse) => void): Tran
 }
 
 /**
- * Returns the transport of a page in a frame, whose host is the page around it (showFrame). The frame has no origin, and
- * so no storage: a reload of the frame alone begins anew, and its relay knows its window.
+ * Returns the transport of a page in a frame, whose host is the page around it (showFrame). The frame has no origin,
+ * and so no storage: a reload of the frame alone begins anew, and its relay knows its window.
  */
 export function frameTransport(receive: (message: AttachResponse) => void): Transport {
   const around = window.parent;
