@@ -55,6 +55,7 @@ func TestTimeoutUnitFollowsTheDialect(t *testing.T) {
 		{DialectCodex, "tool_timeout_sec", "90", 0, 90 * time.Second, "", false},
 		{DialectCodex, "tool_timeout_sec", "90000", 0, 25 * time.Hour, "almost surely one of milliseconds", false},
 		{DialectCodex, "timeout", "90", 0, 0, `did you mean "tool_timeout_sec"`, false},
+		{DialectPortable, "cmd", `"npx"`, 0, 0, `did you mean "command"`, false},
 		{DialectOpencode, "timeout", "90000", 90 * time.Second, 0, "", false},
 		{DialectOpencode, "timeout", `{"startup": 1000, "request": 2000}`, time.Second, 2 * time.Second, "", false},
 		{DialectCrush, "timeout", "90", 90 * time.Second, 0, "", false},

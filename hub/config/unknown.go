@@ -57,11 +57,17 @@ func (r *entryReader) nearest(name string) string {
 	if i := slices.IndexFunc(all, func(key string) bool { return plain(key) == bare }); i >= 0 {
 		return all[i]
 	}
+	if key := otherwise[bare]; slices.Contains(all, key) {
+		return key
+	}
 	if near := event.NearMiss(name, all); len(near) > 0 {
 		return near[0]
 	}
 	return ""
 }
+
+// otherwise has keys by other words for them that are near to the wrong ones.
+var otherwise = map[string]string{"cmd": "command", "arguments": "args", "environment": "env"}
 
 func plain(s string) string { return strings.ToLower(strokes.Replace(s)) }
 

@@ -81,6 +81,10 @@ func printClientConfig(o *options) error {
 	if err := c.print(o.Streams, edit.Form{Entry: &edit.Entry{Command: command, Args: args}}); err != nil {
 		return err
 	}
+	if !o.window && o.gateway.Approval == "" && o.gateway.Profile == "" {
+		o.Say("where the config says that somebody is asked before a call, it fails there: print this again with " +
+			"--approval client if the client asks its user itself, or with --window for a page that asks")
+	}
 	if c.note != "" {
 		o.Say(c.note, console.ShellLine(append([]string{command}, args...)))
 	}

@@ -174,6 +174,12 @@ func TestMCPPrintConfig(t *testing.T) {
 		if e.Status != exit.OK || !strings.Contains(e.Stdout, "a.json") || !strings.Contains(e.Stdout, "--window") {
 			t.Errorf("%s: status %d\n%s%s", client, e.Status, e.Stdout, e.Stderr)
 		}
+		// What calls need to work there is said, and only where it is missing.
+		const need = "--approval client"
+		if strings.Contains(e.Stderr, need) ||
+			!strings.Contains(p.Run("mcp", "--print-config", client, "a.json").Stderr, need) {
+			t.Errorf("%s: of approvals it says\n%s", client, e.Stderr)
+		}
 		if client != "codex" && !json.Valid([]byte(e.Stdout)) {
 			t.Errorf("%s: no JSON\n%s", client, e.Stdout)
 		}
