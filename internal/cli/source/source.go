@@ -99,6 +99,10 @@ func (s *Flags) Single() string {
 	return ""
 }
 
+// runners run what their arguments name. Who forgets the quotes around a command gives them alone.
+var runners = []string{"python", "python3", "node", "npx", "uv", "uvx", "bun", "bunx", "deno", "docker", "podman", "sh",
+	"bash", "cmd", "java", "dotnet", "ruby", "php"}
+
 // Check returns an error if the flags themselves are wrong.
 func (s *Flags) Check() error {
 	switch {
@@ -110,6 +114,9 @@ func (s *Flags) Check() error {
 		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.Single())
 	case s.stdio != "" && s.remote.url != "":
 		return errors.New("--stdio and --url exclude each other: each is the one server")
+	case slices.Contains(runners, s.stdio):
+		return fmt.Errorf("--stdio takes the whole command as one text, and %[1]s alone is no server: --stdio '%[1]s ...'",
+			s.stdio)
 	}
 	if err := s.remote.check(); err != nil {
 		return err

@@ -76,6 +76,8 @@ func TestSourceFlagsMistakes(t *testing.T) {
 		{[]string{"--url", "https://a.example/mcp?key=x", "--transport", "http", "--header", "A:b", "--header", "B:"}, ""},
 		{[]string{"--config", there, "--url", "https://a.example"}, "--config and --url exclude each other"},
 		{[]string{"--stdio", "srv", "--url", "https://a.example"}, "--stdio and --url exclude each other"},
+		{[]string{"--stdio", "python3", "srv.py"}, "the whole command as one text"},
+		{[]string{"--stdio", "python3 srv.py"}, ""},
 		{[]string{"--stdio", "srv", "--transport", "sse"}, "--transport goes with --url"},
 		{[]string{"--stdio", "srv", "--scope", "workspace"}, "--config"},
 		{[]string{"--stdio", "srv", "--folder", "."}, "--config"},
