@@ -72,8 +72,13 @@ function contentSecurityPolicy({ cspSource, connectSource, surface }: PageHtmlOp
     'media-src data:',
     `font-src ${cspSource}`,
     ...(connectSource === undefined ? [] : [`connect-src ${connectSource}`]),
-    ...(frames.length === 0 ? [] : [`frame-src ${frames.map((one) => new URL(one).origin).join(' ')}`]),
+    ...(frames.length === 0 ? [] : [`frame-src ${frames.map(sourceOf).join(' ')}`]),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
+}
+
+/** Returns what a policy calls the place of a frame. One that names no host is at the page's own. */
+function sourceOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : "'self'";
 }

@@ -68,6 +68,8 @@ test('the policy lets nothing run but by nonce, and nothing be loaded from elsew
 });
 
 test('frames of views come from their own place alone, and none where none are shown', async () => {
+  const own = await policy({ surface: { kind: 'web', apps: ['/page/apps/sandbox.html'] } });
+  assert.deepEqual(own.get('frame-src'), ["'self'"], 'an address without a host is at the page itself');
   const apps = ['http://127.0.0.1:4711/secret', 'http://127.0.0.1:80/x'];
   const framed = await policy({ surface: { kind: 'vscode', apps } });
   assert.deepEqual(framed.get('frame-src'), ['http://127.0.0.1:4711', 'http://127.0.0.1']);
