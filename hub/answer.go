@@ -128,6 +128,9 @@ func (st *state) take(w *Window, p *prompt, a event.PromptAnswer, unchecked stri
 	}
 	others := st.agreed(w, p, c) // before close: the goroutine that waits for the answer saves the grants to files
 	st.close(p, c)
+	if p.launch != nil && c.action == event.ActionAccept {
+		st.launchAgreed() // after close: a question about what was agreed to elsewhere is closed as superseded
+	}
 	st.covered(w, others)
 	return nil
 }

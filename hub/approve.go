@@ -97,6 +97,12 @@ func (st *state) scopeRefused(w *Window, p *prompt, a event.PromptAnswer) error 
 	return errFoldersMissing(w.id, &p.info)
 }
 
+// launchAgreed tells the core that a person has agreed to a launch, which is recorded already.
+func (st *state) launchAgreed() {
+	st.apply(core.AnswerPossible{})
+	st.consentsChanged()
+}
+
 // agreed records a yes of w, for its scope, in memory; the call that asked writes it to files after the prompt has
 // closed. A no is not recorded, since it ends one call only. agreed returns the other open prompts that the yes answers
 // as well. w is attached.
@@ -106,8 +112,6 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	}
 	if p.launch != nil {
 		st.grants.Agree(p.launch.Grant, c.scope, w.id)
-		st.apply(core.AnswerPossible{})
-		st.consentsChanged()
 	}
 	if p.agrees == nil {
 		return nil

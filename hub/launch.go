@@ -199,7 +199,8 @@ func (h *Hub) LaunchQuestion(ctx context.Context, name string) (q *event.LaunchQ
 }
 
 // AllowLaunch records that a person has agreed, in a user interface of the host, to the launch with this hash, until
-// the hub ends or always. An open question about it closes. It fails if something else would be launched by now.
+// the hub ends or always. An open question about it closes. It fails if something else would be launched by now, and
+// does nothing if nobody has to be asked.
 func (h *Hub) AllowLaunch(ctx context.Context, name, hash string,
 	scope event.ApprovalScope) (event.ServerInfo, error) {
 	if scope != event.ScopeOnce && scope != event.ScopeAlways {
@@ -218,14 +219,7 @@ func (h *Hub) AllowLaunch(ctx context.Context, name, hash string,
 	h.update(func(st *state) {
 		if form != nil {
 			st.grants.Agree(form.Grant, scope, "")
-			st.apply(core.AnswerPossible{})
-			st.consentsChanged()
-			for _, p := range st.promptsInOrder() { // who has asked finds the consent
-				if p.launch != nil && p.launch.Key == form.Key {
-					st.close(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
-						reason: "the user has agreed to it elsewhere", action: event.ActionDismiss})
-				}
-			}
+			st.launchAgreed()
 		}
 		info = s.info()
 	})
@@ -242,8 +236,9 @@ func (h *Hub) launchToAllow(ctx context.Context, name string) (*grants.Form, *se
 	h.refreshLaunches()
 	var conf config.Server
 	h.update(func(*state) {
-		if conf = s.conf; len(s.launch.entries.Before(s.launch.entry)) > 0 {
-			conf = s.launch.entries[0].Conf
+		conf = s.conf
+		if waiting := s.launch.entries.Before(s.launch.entry); len(waiting) > 0 {
+			conf = waiting[0].Conf
 		}
 	})
 	if err := s.launch.permitted(func() *event.LaunchIdentity { return h.launches.Identity(ctx, conf) }); err != nil {

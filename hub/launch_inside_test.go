@@ -69,12 +69,12 @@ func (v *view) answer(p *prompt, a event.PromptAnswer) {
 // agree agrees for good to the launch of an entry as it is now.
 func (h *inside) agree(e *grants.Entry) { h.grants.Agree(e.Form.Grant, event.ScopeAlways, "w1") }
 
-// A yes that comes while a question about the name is open makes the server change over once that has closed, and in a
-// hub that ends not at all.
+// A yes from elsewhere closes the open question, and the server changes over once that was read; in a hub that ends, it
+// does not at all.
 func TestNoChangeOverUnderAQuestion(t *testing.T) {
 	for _, drains := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, h *inside) {
-			v := h.asker()
+			h.asker()
 			conf := ofFolder("https://a.example/mcp")
 			conf.Behind = []config.Server{ofUser("https://b.example/mcp")}
 			h.reads(conf)
@@ -88,14 +88,15 @@ func TestNoChangeOverUnderAQuestion(t *testing.T) {
 				t.Fatalf("a folder's entry counts unasked: %+v", info)
 			}
 			done := background(func() error { return l.askWaiting(t.Context()) })
-			p := h.asked()
+			h.asked()
 			h.update(func(st *state) {
-				h.agree(l.entries[0])
-				st.consentsChanged()
+				if h.agree(l.entries[0]); !drains {
+					st.consentsChanged()
+				}
+				if l.entry.Conf.Origin.File != userConfig {
+					t.Error("the server changed over before the question was read as closed")
+				}
 			})
-			if counts() != userConfig {
-				t.Error("the server changed over under an open question")
-			}
 			if drains {
 				h.Drain(t.Context(), "")
 				<-done
@@ -105,10 +106,12 @@ func TestNoChangeOverUnderAQuestion(t *testing.T) {
 				}
 				return
 			}
-			v.answer(p, event.PromptAnswer{Action: event.ActionDismiss})
-			if <-done; counts() != folderFile {
-				t.Error("the server did not change over when the question closed")
-			}
+			<-done
+			h.update(func(st *state) {
+				if open := len(st.promptsInOrder()); open != 0 || l.entry.Conf.Origin.File != folderFile {
+					t.Errorf("%d questions are open, the entry of %s counts", open, l.entry.Conf.Origin.File)
+				}
+			})
 		})
 	}
 }

@@ -159,7 +159,7 @@ func TestAllowLaunch(t *testing.T) {
 		if _, err = w.hub.AllowLaunch(ctx, "s", q.Hash, event.ScopeAlways); err != nil {
 			t.Error(err)
 		}
-		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the user has agreed to it elsewhere")
+		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginUser, "the user has agreed to it elsewhere")
 		c.ok(t)
 		if info := w.server("s"); info.LaunchConsent != event.LaunchGiven {
 			t.Errorf("the server is %+v", info)

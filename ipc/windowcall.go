@@ -51,6 +51,8 @@ var orderings = map[string]ordering{
 	mcphubv1.McpServerService_SetServerEnabled_FullMethodName:      inOrder,
 	mcphubv1.McpServerService_MuteServer_FullMethodName:            atOnce,
 	mcphubv1.McpServerService_ReloadConfig_FullMethodName:          forHosts, // it names files, and whose they are
+	mcphubv1.McpServerService_GetLaunch_FullMethodName:             forHosts,
+	mcphubv1.McpServerService_AllowLaunch_FullMethodName:           forHosts, // a window answers the prompt
 	mcphubv1.McpServerService_ListTools_FullMethodName:             attached,
 	mcphubv1.McpServerService_ListResources_FullMethodName:         attached,
 	mcphubv1.McpServerService_ListResourceTemplates_FullMethodName: attached,
@@ -84,9 +86,6 @@ var orderings = map[string]ordering{
 	mcphubv1.RegistryService_GetRegistryServer_FullMethodName: attached,
 	mcphubv1.RegistryService_ReadBundle_FullMethodName:        attached,
 	mcphubv1.RegistryService_FillProposal_FullMethodName:      attached,
-
-	mcphubv1.McpServerService_GetLaunch_FullMethodName:   forHosts,
-	mcphubv1.McpServerService_AllowLaunch_FullMethodName: forHosts, // a window answers the prompt
 
 	mcphubv1.GatewayService_OpenGateway_FullMethodName:  forHosts, // its answer holds a token
 	mcphubv1.GatewayService_CloseGateway_FullMethodName: forHosts,

@@ -123,9 +123,9 @@ func (w *serverWorld) launchMoves(i int, seen *coverage, add func(string, func(*
 	case w.launch.p != 0:
 		add("a person agrees", func(w *serverWorld) {
 			w.held[w.runs[i].form] = true
+			w.apply(seen, Answered{w.launch.p, End{Cause: event.CauseAnswered}})
 			w.apply(seen, AnswerPossible{})
 			w.seeLaunch(seen)
-			w.apply(seen, Answered{w.launch.p, End{Cause: event.CauseAnswered}})
 		})
 		add("a person declines the launch", func(w *serverWorld) {
 			w.declined = w.runs[i].form
@@ -214,8 +214,8 @@ func (w *serverWorld) wrongLaunch() string {
 			if p.form == (Form{}) || p.server != n {
 				continue
 			}
-			if !slices.ContainsFunc(sv.launch.entries, func(e LaunchEntry) bool { return e.Form == p.form }) {
-				return fmt.Sprintf("a person is asked about %+v, and no entry of server %d has it", p.form, n)
+			if !slices.ContainsFunc(sv.launch.entries, func(e LaunchEntry) bool { return e.Form == p.form && !e.Held }) {
+				return fmt.Sprintf("a person is asked about %+v: no entry of server %d has it, or it was agreed to", p.form, n)
 			}
 		}
 		var consent event.LaunchConsent

@@ -131,7 +131,7 @@ func (s *State) consent(sv *server) event.LaunchConsent {
 func (s *State) launchSeen(sv *server, e *LaunchSeen) {
 	sv.launch.entries, sv.launch.holds = slices.Clone(e.Entries), e.AgreedHeld
 	s.judge(sv)
-	s.closeOutdatedForms(sv)
+	s.closeDecidedForms(sv)
 	if !s.replaceEntry(sv) {
 		s.showNew(sv)
 	}
@@ -140,16 +140,23 @@ func (s *State) launchSeen(sv *server, e *LaunchSeen) {
 	}
 }
 
-// closeOutdatedForms closes the questions about forms that no entry has any more.
-func (s *State) closeOutdatedForms(sv *server) {
+// closeDecidedForms closes the questions about forms that no entry has any more, and about those that a person has
+// agreed to other than by an answer to the question: in the host's own user interface, or in another hub.
+func (s *State) closeDecidedForms(sv *server) {
 	for _, n := range s.Prompts() {
 		p := s.prompts[n]
-		if p == nil || p.form == (Form{}) || p.server != sv.n ||
-			slices.ContainsFunc(sv.launch.entries, func(e LaunchEntry) bool { return e.Form == p.form }) {
+		if p == nil || p.form == (Form{}) || p.server != sv.n {
 			continue
 		}
-		s.closePrompt(n, End{Cause: event.CauseSuperseded, Origin: event.OriginHost,
-			Reason: "the server's config changed"})
+		i := slices.IndexFunc(sv.launch.entries, func(e LaunchEntry) bool { return e.Form == p.form })
+		switch {
+		case i < 0:
+			s.closePrompt(n, End{Cause: event.CauseSuperseded, Origin: event.OriginHost,
+				Reason: "the server's config changed"})
+		case sv.launch.entries[i].Held:
+			s.closePrompt(n, End{Cause: event.CauseSuperseded, Origin: event.OriginUser,
+				Reason: "the user has agreed to it elsewhere"})
+		}
 	}
 }
 
@@ -175,7 +182,7 @@ func (s *State) launchLooked(e *LaunchLooked) {
 		return
 	}
 	own.Form, own.Held = e.Form, e.Held
-	s.closeOutdatedForms(sv)
+	s.closeDecidedForms(sv)
 	switch {
 	case e.Held:
 		sv.launch.agree(own)

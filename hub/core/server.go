@@ -168,7 +168,7 @@ func (s *State) configured(sv *server, e *ServerConfigured) {
 	sv.entry = e.Entry
 	sv.launch.take(e.Launch, e.Counts, e.Relaunch)
 	s.judge(sv)
-	s.closeOutdatedForms(sv)
+	s.closeDecidedForms(sv)
 	if old.Disabled != e.Entry.Disabled {
 		sv.switchTo(e.Entry.Disabled)
 	}

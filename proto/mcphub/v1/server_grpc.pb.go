@@ -75,7 +75,8 @@ type McpServerServiceClient interface {
 	GetLaunch(ctx context.Context, in *GetLaunchRequest, opts ...grpc.CallOption) (*GetLaunchResponse, error)
 	// AllowLaunch says that a person has agreed, in the host's own user interface, to the launch that GetLaunch has
 	// returned. An open prompt about it closes, and the server is not started. The host is trusted to have shown all of
-	// the launch. It is for the host, and not for its windows, which answer prompts.
+	// the launch. For a server about which nobody has to be asked it does nothing. It is for the host, and not for its
+	// windows, which answer prompts.
 	//
 	// Errors: as GetLaunch; FAILED_PRECONDITION (LAUNCH_CHANGED: the hash is not that of the launch as it is now; show
 	// the launch again).
@@ -449,7 +450,8 @@ type McpServerServiceServer interface {
 	GetLaunch(context.Context, *GetLaunchRequest) (*GetLaunchResponse, error)
 	// AllowLaunch says that a person has agreed, in the host's own user interface, to the launch that GetLaunch has
 	// returned. An open prompt about it closes, and the server is not started. The host is trusted to have shown all of
-	// the launch. It is for the host, and not for its windows, which answer prompts.
+	// the launch. For a server about which nobody has to be asked it does nothing. It is for the host, and not for its
+	// windows, which answer prompts.
 	//
 	// Errors: as GetLaunch; FAILED_PRECONDITION (LAUNCH_CHANGED: the hash is not that of the launch as it is now; show
 	// the launch again).

@@ -4793,7 +4793,8 @@ export const McpServerService: GenService<{
   /**
    * AllowLaunch says that a person has agreed, in the host's own user interface, to the launch that GetLaunch has
    * returned. An open prompt about it closes, and the server is not started. The host is trusted to have shown all of
-   * the launch. It is for the host, and not for its windows, which answer prompts.
+   * the launch. For a server about which nobody has to be asked it does nothing. It is for the host, and not for its
+   * windows, which answer prompts.
    *
    * Errors: as GetLaunch; FAILED_PRECONDITION (LAUNCH_CHANGED: the hash is not that of the launch as it is now; show
    * the launch again).
