@@ -38,14 +38,7 @@ func (r *policyReader) cline(m member) bool {
 	case "allowedMCPServers":
 		list := event.LaunchList{Processes: true, Personal: true,
 			Why: "allows only servers of the repositories that it names, and the registry's list has none of them that launches this"}
-		for _, v := range r.elements(m.value, m.name) {
-			members, _ := r.members(v, m.name)
-			id := memberOf(members, "id")
-			if id == nil {
-				r.fail(v.at(), m.name, `must be an array of objects with "id"`)
-				return true
-			}
-			repository := r.text(*id, m.name+".id")
+		for _, repository := range r.each(m, "id") {
 			for _, s := range r.listed {
 				if sameRepository(s.repository, repository) {
 					list.Rules = append(list.Rules, s.rules...)
@@ -54,15 +47,8 @@ func (r *policyReader) cline(m member) bool {
 		}
 		r.only(m, list)
 	case "remoteMCPServers":
-		for _, v := range r.elements(m.value, m.name) {
-			members, _ := r.members(v, m.name)
-			url := memberOf(members, "url")
-			if url == nil {
-				r.fail(v.at(), m.name, `must be an array of objects with "url"`)
-				return true
-			}
-			text := r.text(*url, m.name+".url")
-			r.remotes = append(r.remotes, event.LaunchRule{Kind: event.LaunchURL, URL: text, Text: text, Listed: true})
+		for _, url := range r.each(m, "url") {
+			r.remotes = append(r.remotes, event.LaunchRule{Kind: event.LaunchURL, URL: url, Text: url, Listed: true})
 		}
 	case "blockPersonalRemoteMCPServers":
 		if r.truth(m) {
@@ -71,6 +57,20 @@ func (r *policyReader) cline(m member) bool {
 		}
 	}
 	return true
+}
+
+// each returns the texts that the objects of an array have under a key.
+func (r *policyReader) each(m member, key string) (texts []string) {
+	for _, v := range r.elements(m.value, m.name) {
+		members, _ := r.members(v, m.name)
+		one := memberOf(members, key)
+		if one == nil {
+			r.fail(v.at(), m.name, "must be an array of objects with %q", key)
+			continue
+		}
+		texts = append(texts, r.text(*one, m.name+"."+key))
+	}
+	return texts
 }
 
 // clineLists adds to a list what another key says of it.

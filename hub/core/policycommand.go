@@ -36,13 +36,7 @@ func (l *launchWords) mayBeCommand(want []string) bool {
 		if i > 0 && w == "*" && i == len(want)-1 {
 			break
 		}
-		named := strings.ToLower(w)
-		if i == 0 {
-			named = programName(w)
-		}
-		if !slices.ContainsFunc(l.all, func(word string) bool {
-			return word == named || i == 0 && programName(word) == named
-		}) {
+		if i == 0 && !l.programs[programName(w)] || i > 0 && !l.words[strings.ToLower(w)] {
 			return false
 		}
 	}
@@ -50,27 +44,43 @@ func (l *launchWords) mayBeCommand(want []string) bool {
 }
 
 // launchWords are the words of a launch, in lower case: the program as it is spelled and found, each argument, what is
-// around it, and each part of it that a shell might take for a word.
+// around it, and each part of it that a shell might take for a word. They are made once, since whoever writes an entry
+// chooses how many there are, and many rules may be compared with them.
 type launchWords struct {
-	all []string
-	// is what the launch surely runs, if known says so; besides are all words but that one, with escapes replaced, too.
-	is      event.LaunchPackageName
-	known   bool
-	besides []string
+	words     map[string]bool
+	programs  map[string]bool // what each word is called as a program
+	addresses []spelledWord   // each word, which may be an address
+	// is what the launch surely runs, if known says so.
+	is    event.LaunchPackageName
+	known bool
+	// besides has all words but that one, one a line, and what they are without escapes. inPyPI is the same in the
+	// normal form of the names of PyPI.
+	besides, inPyPI string
 }
 
+// spelledWord is a word, and what it is without escapes.
+type spelledWord struct{ text, plain string }
+
 func wordsOf(id *event.LaunchIdentity) (w launchWords) {
-	w.all = split(slices.Concat([]string{id.Command, id.Program, id.Target}, id.Args, id.Around))
-	w.besides = w.all
-	at := 0
-	if w.is, at, w.known = packageOf(id); w.known {
-		w.besides = split(slices.Concat(id.Args[:at], id.Args[at+1:], id.Around))
-	}
-	for _, word := range w.besides {
-		if plain := unescaped(word); plain != word {
-			w.besides = append(w.besides, plain)
+	all := split(slices.Concat([]string{id.Command, id.Program, id.Target}, id.Args, id.Around))
+	w.words, w.programs = make(map[string]bool, len(all)), make(map[string]bool, len(all))
+	for _, word := range all {
+		if !w.words[word] {
+			w.words[word], w.programs[programName(word)] = true, true
+			w.addresses = append(w.addresses, spelledWord{word, unescaped(word)})
 		}
 	}
+	besides, at := all, 0
+	if w.is, at, w.known = packageOf(id); w.known {
+		besides = split(slices.Concat(id.Args[:at], id.Args[at+1:], id.Around))
+	}
+	for _, word := range besides {
+		if plain := unescaped(word); plain != word {
+			besides = append(besides, plain)
+		}
+	}
+	w.besides = strings.Join(besides, "\n")
+	w.inPyPI = normalPyPI(w.besides)
 	return w
 }
 

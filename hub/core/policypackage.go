@@ -107,12 +107,11 @@ func (l *launchWords) mayBePackage(want *event.LaunchPackageName) bool {
 	if short, ok := strings.CutPrefix(want.Name, "docker.io/"); ok {
 		names = append(names, strings.TrimPrefix(short, "library/"))
 	}
-	return slices.ContainsFunc(l.besides, func(word string) bool {
-		if want.Type == "pypi" {
-			word = normalPyPI(word)
-		}
-		return slices.ContainsFunc(names, func(name string) bool { return mentions(word, name) })
-	})
+	text := l.besides
+	if want.Type == "pypi" {
+		text = l.inPyPI
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return mentions(text, name) })
 }
 
 // isExact reports whether a version is one, and not a tag that may mean any.
@@ -122,6 +121,9 @@ func isExact(p event.LaunchPackageName) bool {
 	}
 	return p.Version != "" && p.Version[0] >= '0' && p.Version[0] <= '9' && (p.Type == "pypi" || strings.Count(p.Version, ".") == 2)
 }
+
+// longestScope is how long the scope of a package of npm may be.
+const longestScope = 214
 
 // mentions reports whether a text has the name of a package in it, as a whole: in a path, an address, with a version.
 func mentions(text, name string) bool {
@@ -138,6 +140,7 @@ func mentions(text, name string) bool {
 		}
 		// "@other/name" is a package of its own.
 		if scope, ok := strings.CutSuffix(before, "/"); ok && name[0] != '@' {
+			scope = scope[max(0, len(scope)-longestScope):]
 			if at := strings.LastIndexByte(scope, '@'); at >= 0 && isNPMName(scope[at:]+"/"+name) {
 				continue
 			}

@@ -103,8 +103,8 @@ func mayBeAddress(rule string, id *event.LaunchIdentity, words *launchWords) boo
 	if id.URL != "" {
 		return looseAddress(want, wild, id.URL)
 	}
-	for _, word := range words.all {
-		if strings.Contains(unescaped(word), want.host) && looseAddress(want, wild, word) {
+	for _, word := range words.addresses {
+		if strings.Contains(word.plain, want.host) && looseAddress(want, wild, word.text) {
 			return true
 		}
 	}

@@ -142,6 +142,6 @@ func (o *options) runPlay() error {
 	}
 	signals, stop := o.Interrupts()
 	defer stop()
-	clients.Attend(ctx, mcpserver.Standard(o.In, o.Out.W), signals, o.Version, record)
+	clients.Serve(ctx, mcpserver.Standard(o.In, o.Out.W), signals, o.Version, record)
 	return told.Close()
 }

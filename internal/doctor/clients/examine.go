@@ -27,7 +27,7 @@ type Options struct {
 	Client func(Ways) []string
 	// Drive returns a command that makes the client use the tools, and ends when that is done. nil: a person does it.
 	Drive func(Ways) []string
-	// Server returns the command that serves one client, and tells what happens at a socket: it calls Attend.
+	// Server returns the command that serves one client, and tells what happens at a socket: it calls Serve.
 	Server func(socket string) []string
 	// Version is that of this program.
 	Version string

@@ -182,7 +182,7 @@ func examined(t *testing.T, f fault) (found []doctor.Finding) {
 		record, signals, served := j.Connection(), make(chan os.Signal, 1), make(chan struct{})
 		go func() {
 			defer close(served)
-			Attend(t.Context(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}), signals, "1", record)
+			Serve(t.Context(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}), signals, "1", record)
 			_ = fromServer.Close()
 		}()
 		c := &script{fault: f, to: in, asks: make(chan struct{}, 1), answers: map[string]chan struct{}{},

@@ -63,9 +63,9 @@ var rules = map[string]rule{
 // It is pure.
 func Judge(events []Event) []doctor.Finding {
 	var found []doctor.Finding
-	all := sides(events)
+	all := connections(events)
 	for _, s := range all {
-		if s.probes() && slices.ContainsFunc(all, func(other *side) bool { return !other.probes() }) {
+		if s.probes() && slices.ContainsFunc(all, func(other *connection) bool { return !other.probes() }) {
 			continue
 		}
 		for _, f := range s.findings() {
@@ -83,8 +83,8 @@ func Judge(events []Event) []doctor.Finding {
 	return found
 }
 
-// sides returns the connections on which the client spoke.
-func sides(events []Event) (all []*side) {
+// connections returns the connections on which the client spoke.
+func connections(events []Event) (all []*connection) {
 	for _, e := range events {
 		if e.Kind == Over {
 			for _, s := range all {
@@ -93,11 +93,11 @@ func sides(events []Event) (all []*side) {
 			continue
 		}
 		for len(all) < e.Conn {
-			all = append(all, newSide())
+			all = append(all, newConnection())
 		}
 		all[e.Conn-1].apply(e)
 	}
-	return slices.DeleteFunc(all, func(s *side) bool { return s.era == "" })
+	return slices.DeleteFunc(all, func(s *connection) bool { return s.era == "" })
 }
 
 // verdict is the outcome of one check.
@@ -123,16 +123,16 @@ func unseen(format string, args ...any) verdict {
 }
 
 // findings judges one connection. A check that does not apply to it, or that only finds faults, returns nothing.
-func (s *side) findings() (found []doctor.Finding) {
+func (s *connection) findings() (found []doctor.Finding) {
 	for _, c := range []struct {
 		name  string
-		judge func(*side) verdict
+		judge func(*connection) verdict
 	}{
-		{"cancel.sent", (*side).sent}, {"cancel.once", (*side).once}, {"cancel.id", (*side).id},
-		{"cancel.order", (*side).order}, {"cancel.reason", (*side).reason},
-		{"cancel.initialize", (*side).initialize}, {"cancel.late", (*side).lateAnswer},
-		{"question.answered", (*side).answered}, {"question.withdrawn", (*side).withdrawn},
-		{"end.stdin", (*side).stdin}, {"end.signal", (*side).signal}, {"end.delete", (*side).delete},
+		{"cancel.sent", (*connection).sent}, {"cancel.once", (*connection).once}, {"cancel.id", (*connection).id},
+		{"cancel.order", (*connection).order}, {"cancel.reason", (*connection).reason},
+		{"cancel.initialize", (*connection).initialize}, {"cancel.late", (*connection).lateAnswer},
+		{"question.answered", (*connection).answered}, {"question.withdrawn", (*connection).withdrawn},
+		{"end.stdin", (*connection).stdin}, {"end.signal", (*connection).signal}, {"end.delete", (*connection).delete},
 	} {
 		v := c.judge(s)
 		if v.level == "" {
@@ -156,9 +156,9 @@ func (s *side) findings() (found []doctor.Finding) {
 }
 
 // closes reports whether the client cancels by closing streams.
-func (s *side) closes() bool { return s.transport == doctor.HTTP && s.era == mcp.EraModern }
+func (s *connection) closes() bool { return s.transport == doctor.HTTP && s.era == mcp.EraModern }
 
-func (s *side) sent() verdict {
+func (s *connection) sent() verdict {
 	calls := s.those(func(r *request) bool { return r.tool != "" && len(r.cancelled) > 0 })
 	closed := s.those(func(r *request) bool { return r.tool != "" && s.gaveUp(r) })
 	left := s.those(func(r *request) bool { return r.tool != "" && r.open() })
@@ -175,12 +175,12 @@ func (s *side) sent() verdict {
 	case mute >= 0:
 		return mend("the stream of the call of %s was closed, and no cancel came: in this revision that is no cancel",
 			closed[mute].tool)
-	case moved >= 0 && len(left) > len(s.strays):
+	case moved >= 0 && len(left) > len(s.unknown):
 		return mend("the call of %s was given up without a cancel: other calls came after it, and it was open at the end",
 			left[moved].tool)
 	case len(calls) > 0:
 		return good("%s cancelled by notification", count(len(calls), "call was", "calls were"))
-	case len(s.strays) > 0:
+	case len(s.unknown) > 0:
 		return verdict{} // cancel.id or cancel.order says what became of it
 	case len(left) > 0:
 		return unseen("the call of %s was open at the end, and no cancel came: if somebody cancelled it, it was not sent",
@@ -190,11 +190,11 @@ func (s *side) sent() verdict {
 }
 
 // gaveUp reports whether the client closed the stream of a request that it waited for, and not just ended.
-func (s *side) gaveUp(r *request) bool {
+func (s *connection) gaveUp(r *request) bool {
 	return !r.closed.IsZero() && (s.overAt.IsZero() || s.overAt.Sub(r.closed) > crossing)
 }
 
-func (s *side) once() verdict {
+func (s *connection) once() verdict {
 	twice := s.those(func(r *request) bool { return len(r.cancelled) > 1 })
 	switch {
 	case len(twice) > 0:
@@ -208,9 +208,9 @@ func (s *side) once() verdict {
 	return unseen("no request was cancelled")
 }
 
-func (s *side) id() verdict {
+func (s *connection) id() verdict {
 	early := len(s.those(func(r *request) bool { return r.early })) > 0
-	if len(s.strays) == 0 {
+	if len(s.unknown) == 0 {
 		switch {
 		case s.named > 0:
 			return good("each cancel named its request")
@@ -219,7 +219,7 @@ func (s *side) id() verdict {
 		}
 		return unseen("no request was cancelled")
 	}
-	c := s.strays[0]
+	c := s.unknown[0]
 	switch {
 	case c.id == "" || c.id == "null":
 		return mend("a cancel named no request at all")
@@ -237,7 +237,7 @@ const (
 	crossings = 3
 )
 
-func (s *side) order() verdict {
+func (s *connection) order() verdict {
 	var after, long int
 	for _, r := range s.requests {
 		switch {
@@ -259,13 +259,13 @@ func (s *side) order() verdict {
 		return note("a cancel came within %v after the answer: they may have crossed", crossing)
 	case s.named > 0:
 		return good("each cancel came between its request and the answer")
-	case s.closes(), len(s.strays) > 0:
+	case s.closes(), len(s.unknown) > 0:
 		return verdict{}
 	}
 	return unseen("no request was cancelled")
 }
 
-func (s *side) reason() verdict {
+func (s *connection) reason() verdict {
 	empty := 0
 	for _, r := range s.reasons {
 		if r == "" {
@@ -283,7 +283,7 @@ func (s *side) reason() verdict {
 	return good("the reason is %q", s.reasons[0])
 }
 
-func (s *side) initialize() verdict {
+func (s *connection) initialize() verdict {
 	for _, r := range s.requests {
 		if (r.method == protocol.MethodInitialize || r.method == protocol.MethodDiscover) &&
 			(len(r.cancelled) > 0 || !r.after.IsZero()) {
@@ -294,7 +294,7 @@ func (s *side) initialize() verdict {
 }
 
 // lateAnswer judges what became of the connection after the answer to a call that was cancelled.
-func (s *side) lateAnswer() verdict {
+func (s *connection) lateAnswer() verdict {
 	late := s.those(func(r *request) bool { return r.late })
 	closed := s.those(func(r *request) bool { return s.gaveUp(r) && (s.closes() || len(r.cancelled) > 0) })
 	survived := 0
@@ -322,7 +322,7 @@ func (s *side) lateAnswer() verdict {
 
 // endOf says how the connection ended if that may be because of a late answer: at once, or after a long silence. A
 // client that ends a little later may have meant to.
-func (s *side) endOf(answered time.Time) string {
+func (s *connection) endOf(answered time.Time) string {
 	if s.ended == nil {
 		if s.cut || !s.overAt.IsZero() && s.overAt.Sub(answered) > listens {
 			return "it hung"
@@ -335,7 +335,7 @@ func (s *side) endOf(answered time.Time) string {
 	return ""
 }
 
-func (s *side) answered() verdict {
+func (s *connection) answered() verdict {
 	switch {
 	case len(s.asks) == 0:
 		return note("it declares neither elicitation nor sampling nor roots, so it was asked nothing")
@@ -345,7 +345,7 @@ func (s *side) answered() verdict {
 	return unseen("no question was answered; it declares %s", strings.Join(s.asks, ", "))
 }
 
-func (s *side) withdrawn() verdict {
+func (s *connection) withdrawn() verdict {
 	if s.era == mcp.EraModern || len(s.asks) == 0 {
 		return verdict{}
 	}
@@ -376,7 +376,7 @@ func (s *side) withdrawn() verdict {
 // atOnce is too short for a server to end by itself, and for an end that has another reason than what came before it.
 const atOnce = 200 * time.Millisecond
 
-func (s *side) stdin() verdict {
+func (s *connection) stdin() verdict {
 	switch {
 	case s.transport != doctor.Stdio:
 		return verdict{}
@@ -392,7 +392,7 @@ func (s *side) stdin() verdict {
 	return mend("it killed the server, with its input still open")
 }
 
-func (s *side) signal() verdict {
+func (s *connection) signal() verdict {
 	if s.transport != doctor.Stdio || s.cut || s.ended == nil || s.ended.Kind != InputEnded {
 		return verdict{}
 	}
@@ -412,7 +412,7 @@ func (s *side) signal() verdict {
 	return good("%s came %s after the end of the input", s.escalated.Name, span(after))
 }
 
-func (s *side) delete() verdict {
+func (s *connection) delete() verdict {
 	switch {
 	case s.transport != doctor.HTTP || s.era != mcp.EraLegacy:
 		return verdict{}

@@ -255,9 +255,9 @@ func nameOf(s os.Signal) string {
 	return "SIGTERM"
 }
 
-// Attend serves the client that has started this process, and tells record what happens. signals gets SIGINT and
+// Serve serves the client that has started this process, and tells record what happens. signals gets SIGINT and
 // SIGTERM. It returns when the client has ended the connection and has had the time to see that we do not leave.
-func Attend(ctx context.Context, conn jsonrpc.Stream, signals <-chan os.Signal, version string, record func(Event)) {
+func Serve(ctx context.Context, conn jsonrpc.Stream, signals <-chan os.Signal, version string, record func(Event)) {
 	w := newWire(record, "stdio")
 	p := newPlay(version, func(*mcpserver.Session) *wire { return w })
 	defer record(Event{Kind: Left})

@@ -115,7 +115,7 @@ export class Asking {
       await this.#refused(open, answer, asHubError(error));
       return;
     }
-    this.#agreed(open.prompt, answer);
+    visit(open.prompt, answer, this.#handlers.openUrl, this.#report);
   }
 
   async #refused(open: Open, answer: Action, error: HubError): Promise<void> {
@@ -147,17 +147,21 @@ export class Asking {
       }
     }
   }
+}
 
-  /** Opens the page that the user has agreed to visit, which nobody does before the hub has taken the yes. */
-  #agreed({ question }: Prompt, { action }: Action): void {
-    const { openUrl } = this.#handlers;
-    const visit = question.case === 'elicitationUrl' || question.case === 'signIn';
-    if (openUrl !== undefined && visit && !question.value.waiting && action?.case === 'accept') {
-      const { url } = question.value;
-      void Promise.resolve()
-        .then(() => openUrl(url))
-        .catch((error: unknown) => this.#report(asHubError(error)));
-    }
+/** Opens the page that the user has agreed to visit. It is called once the hub has taken the answer, and not before. */
+export function visit(
+  { question }: Prompt,
+  { action }: { readonly action?: { readonly case: string | undefined } },
+  openUrl: QuestionHandlers['openUrl'],
+  report: (error: HubError) => void,
+): void {
+  const named = question.case === 'elicitationUrl' || question.case === 'signIn';
+  if (openUrl !== undefined && named && !question.value.waiting && action?.case === 'accept') {
+    const { url } = question.value;
+    void Promise.resolve()
+      .then(() => openUrl(url))
+      .catch((error: unknown) => report(asHubError(error)));
   }
 }
 

@@ -6,7 +6,7 @@ import { Hub } from '../hub.js';
 import { proxyEnvironment } from '../proxy.js';
 import { becomes } from '../source.js';
 import type { Relay } from '../options.js';
-import { Asking, kindsOf } from './asking.js';
+import { Asking, kindsOf, visit } from './asking.js';
 import { configSources } from './configsources.js';
 import { connection, type Caller } from './connection.js';
 import { Emitter } from './emitter.js';
@@ -290,21 +290,12 @@ class Owner {
 
   #showPage(port: PagePort, { title = 'page', configWrites = false, registry, chooseBundle }: PageOptions = {}): Page {
     this.#closing.signal.throwIfAborted();
-    const { openUrl } = this.#handlers;
     const relay = this.#hub.relay(port, {
       hello: (hello) => ({ ...hello, title, roots: [...this.#folders] }),
       configWrites,
       ...(registry && { registry }),
       ...(chooseBundle && { chooseBundle }),
-      answered: ({ action }, { question }) => {
-        const visit = question.case === 'elicitationUrl' || question.case === 'signIn';
-        if (visit && !question.value.waiting && action.case === 'accept') {
-          const { url } = question.value;
-          void Promise.resolve()
-            .then(() => openUrl?.(url))
-            .catch((error: unknown) => this.#report(asHubError(error)));
-        }
-      },
+      answered: (answer, prompt) => visit(prompt, answer, this.#handlers.openUrl, this.#report),
     });
     this.#relays.add(relay);
     return {

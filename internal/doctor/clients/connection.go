@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,14 +9,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// side is what a client has shown on one connection.
-type side struct {
+// connection is what a client has shown on one connection.
+type connection struct {
 	transport, era, revision, client string
 	asks                             []string
 
 	requests  []*request
 	byID      map[string]*request // the newest with an id
-	strays    []*stray
+	calls     []*request          // of tools, that were open at the last call of one
+	lately    []*request          // answered after their cancel, and nothing came from the client since
+	unknown   []*unknownCancel
 	named     int      // cancels that named a request
 	reasons   []string // of the cancels
 	questions []*asked
@@ -45,7 +48,7 @@ type request struct {
 
 // probes reports whether the client has only asked for the revision on this connection, as some do with a process that
 // they start for it and end at once.
-func (s *side) probes() bool {
+func (s *connection) probes() bool {
 	return len(s.those(func(r *request) bool {
 		return r.method != protocol.MethodInitialize && r.method != protocol.MethodDiscover
 	})) == 0
@@ -56,8 +59,8 @@ func (r *request) open() bool {
 	return r.answered.IsZero() && len(r.cancelled) == 0 && r.closed.IsZero()
 }
 
-// stray is a cancel of an id that is none of a request.
-type stray struct {
+// unknownCancel is a cancel of an id that is none of a request.
+type unknownCancel struct {
 	id string
 	at time.Time
 }
@@ -70,17 +73,16 @@ type asked struct {
 	failed     bool
 }
 
-func newSide() *side { return &side{byID: map[string]*request{}} }
+func newConnection() *connection { return &connection{byID: map[string]*request{}} }
 
 // apply takes the next event of the connection.
-func (s *side) apply(e Event) {
+func (s *connection) apply(e Event) {
 	switch e.Kind {
 	case Requested, Cancelled, Closed, Replied:
-		for _, r := range s.requests {
-			if r.late && r.next.IsZero() {
-				r.next = e.At
-			}
+		for _, r := range s.lately {
+			r.next = e.At
 		}
+		s.lately = nil
 	}
 	switch e.Kind {
 	case Opened:
@@ -100,7 +102,9 @@ func (s *side) apply(e Event) {
 		}
 	case Answered:
 		if r := s.byID[e.ID]; r != nil {
-			r.answered, r.late = e.At, len(r.cancelled) > 0
+			if r.answered, r.late = e.At, len(r.cancelled) > 0; r.late {
+				s.lately = append(s.lately, r)
+			}
 		}
 	case Asked:
 		s.questions = append(s.questions, &asked{id: e.ID, method: e.Method})
@@ -123,19 +127,21 @@ func (s *side) apply(e Event) {
 	}
 }
 
-func (s *side) requested(e Event) {
+func (s *connection) requested(e Event) {
 	r := &request{id: e.ID, method: e.Method, tool: e.Tool, at: e.At}
-	for i, stray := range s.strays {
-		if stray.id == e.ID {
+	for i, c := range s.unknown {
+		if c.id == e.ID {
 			r.early = true
-			s.strays = append(s.strays[:i:i], s.strays[i+1:]...)
+			s.unknown = append(s.unknown[:i:i], s.unknown[i+1:]...)
 			break
 		}
 	}
 	if e.Tool != "" {
-		for _, other := range s.requests {
-			other.movedOn = other.movedOn || other.tool != "" && other.open()
+		s.calls = slices.DeleteFunc(s.calls, func(other *request) bool { return !other.open() })
+		for _, other := range s.calls {
+			other.movedOn = true
 		}
+		s.calls = append(s.calls, r)
 	}
 	if e.Retry {
 		s.replies++
@@ -143,11 +149,11 @@ func (s *side) requested(e Event) {
 	s.requests, s.byID[e.ID] = append(s.requests, r), r
 }
 
-func (s *side) cancelled(e Event) {
+func (s *connection) cancelled(e Event) {
 	s.reasons = append(s.reasons, e.Reason)
 	r := s.byID[e.ID]
 	if r == nil {
-		s.strays = append(s.strays, &stray{e.ID, e.At})
+		s.unknown = append(s.unknown, &unknownCancel{e.ID, e.At})
 		return
 	}
 	s.named++
@@ -158,7 +164,7 @@ func (s *side) cancelled(e Event) {
 	r.cancelled = append(r.cancelled, e.At)
 }
 
-func (s *side) question(id string) *asked {
+func (s *connection) question(id string) *asked {
 	for i := len(s.questions) - 1; i >= 0; i-- {
 		if s.questions[i].id == id {
 			return s.questions[i]
@@ -167,7 +173,7 @@ func (s *side) question(id string) *asked {
 	return nil
 }
 
-func (s *side) replied(e Event) {
+func (s *connection) replied(e Event) {
 	q := s.question(e.ID)
 	if q == nil || !q.replied.IsZero() {
 		return
@@ -178,7 +184,7 @@ func (s *side) replied(e Event) {
 }
 
 // those returns the requests for which holds is true.
-func (s *side) those(holds func(*request) bool) (found []*request) {
+func (s *connection) those(holds func(*request) bool) (found []*request) {
 	for _, r := range s.requests {
 		if holds(r) {
 			found = append(found, r)
@@ -187,8 +193,8 @@ func (s *side) those(holds func(*request) bool) (found []*request) {
 	return found
 }
 
-// retyped reports whether the stray names an open request, but with the other type of JSON.
-func (s *side) retyped(c *stray) bool {
+// retyped reports whether it names an open request, but with the other type of JSON.
+func (s *connection) retyped(c *unknownCancel) bool {
 	other := strings.Trim(c.id, `"`)
 	if other == c.id {
 		other = `"` + c.id + `"`
