@@ -121,7 +121,8 @@ const (
 	// The hub is draining or shutting down.
 	PromptCause_PROMPT_CAUSE_SHUTDOWN PromptCause = 8
 	// The prompt became pointless for another reason: the page to visit is done, the browser has come back from a
-	// sign-in, no window is left that could show the prompt, or the config has answered it or changed what it was about.
+	// sign-in, no window is left that could show the prompt, the config has answered it or changed what it was about, or
+	// the user has agreed to the launch elsewhere.
 	PromptCause_PROMPT_CAUSE_SUPERSEDED PromptCause = 9
 )
 

@@ -1936,7 +1936,8 @@ export enum PromptCause {
 
   /**
    * The prompt became pointless for another reason: the page to visit is done, the browser has come back from a
-   * sign-in, no window is left that could show the prompt, or the config has answered it or changed what it was about.
+   * sign-in, no window is left that could show the prompt, the config has answered it or changed what it was about, or
+   * the user has agreed to the launch elsewhere.
    *
    * @generated from enum value: PROMPT_CAUSE_SUPERSEDED = 9;
    */
