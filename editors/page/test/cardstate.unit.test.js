@@ -87,6 +87,7 @@ test('every end is told in a sentence that says who and why', () => {
   assert.equal(note('DECLINED', { windowId: 'w-1' }), 'Declined.', 'here, but not on this card');
   assert.equal(note('DISMISSED', { windowId: 'w-2' }), 'Dismissed in another window.');
   assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled.');
+  assert.equal(note('PARENT', { origin: 'ORIGIN_PARENT', reason: 'the request is over' }), 'The call ended first.');
   assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out.');
   assert.equal(note('TIMEOUT'), 'Timed out: nobody answered.');
   assert.equal(note('SERVER_GONE'), 'The connection to the server ended.');

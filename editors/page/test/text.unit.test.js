@@ -46,6 +46,29 @@ test('what people write stays as it is', () => {
   assert.equal(visible(undefined), '');
 });
 
+test('lines that a browser could not lay out in time are broken, and no others', () => {
+  const joined = (/** @type {string} */ text) => text.replaceAll('\n', '');
+  const longest = (/** @type {string} */ text) => Math.max(...text.split('\n').map((line) => line.length));
+  for (const letters of ['\u0644', '\u0e01\u0e33', '\u07ca', 'a\u0644', 'x\u0301', '\u{1e900}', 'مرحبا بالعالم ']) {
+    const shown = visible(letters.repeat(50_000));
+    assert.ok(longest(shown) <= 1024, `${letters}: ${longest(shown)}`);
+    assert.equal(joined(shown), letters.repeat(50_000), 'nothing is lost');
+  }
+  assert.match(visible('مرحبا بالعالم '.repeat(50)), / \n/u, 'between words, if there are any');
+  for (const text of ['x'.repeat(50_000), 'слово '.repeat(9_000), '漢字'.repeat(9_000), 'مرحبا\n'.repeat(9_000)])
+    assert.equal(visible(text), text);
+  const lines = visible(`\u0644${'👩🏽‍💻'.repeat(400)}`).split('\n');
+  assert.ok(
+    lines.length > 1 && lines.every((line) => /^\u0644?$/u.test(line.replaceAll('👩🏽‍💻', ''))),
+    'no emoji is parted',
+  );
+});
+
+test('a letter has as many marks as a text needs', () => {
+  assert.equal(visible(`z${'\u0301'.repeat(50_000)}`), `z${'\u0301'.repeat(30)}⟨+49970⟩`);
+  assert.equal(visible(`z${'\u0301'.repeat(30)}`), `z${'\u0301'.repeat(30)}`);
+});
+
 test('an emoji carries nothing hidden', () => {
   assert.equal(visible('❤\ufe0f\ufe0f'), '❤\ufe0f⟨U+FE0F⟩');
   assert.equal(visible('❤\u200dx'), '❤⟨U+200D⟩x');

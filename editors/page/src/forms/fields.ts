@@ -3,6 +3,7 @@
 import { h, show } from '../elements/dom.js';
 import { afterPress, followPress } from '../elements/press.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
+import { fitsField } from '../../../host/src/visible.js';
 import { longClass, pretty, visible } from '../words/text.js';
 import { resolve } from './validate.js';
 import { t } from '../words/t.js';
@@ -59,6 +60,13 @@ function captionParts(form: Form, schema: JsonObject, about: About): (HTMLElemen
   ];
 }
 
+/** Returns the value with which a field begins. */
+function proposedBy(schema: JsonObject): { value?: Json | undefined; leftOut?: string } {
+  const value = schema.get('default');
+  if (value === undefined || fitsField(typeof value === 'string' ? value : stringify(value))) return { value };
+  return { leftOut: t('The proposed value is left out: a field cannot show it.') };
+}
+
 /**
  * Returns the common part of every field: its name, its description, and a place for a problem. They are linked to the
  * control for screen readers.
@@ -78,7 +86,8 @@ export function field(
   },
 ): Field {
   const id = form.id();
-  const description = visible(stringOf(schema.get('description')));
+  const proposed = proposedBy(schema);
+  const description = [visible(stringOf(schema.get('description'))), proposed.leftOut].filter(Boolean).join('\n');
   const hint =
     description !== ''
     && h('p', { ...longClass('field-hint', description), id: `${id}-hint`, dir: 'auto', text: description });
@@ -117,7 +126,7 @@ export function field(
     afterPress(() => form.check());
   });
   element.addEventListener('input', () => self.touched && form.check());
-  self.set(schema.get('default'));
+  self.set(proposed.value);
   return self;
 }
 

@@ -37,6 +37,7 @@ export function endWords(entry: Ended): string {
     case 'done':
       return doneIn(secondsOf(finished?.timings?.active));
     case 'cancelled':
+      if (origin === 'ORIGIN_PARENT') return t('The call ended first');
       return why ? t('Cancelled by {0}: {1}', originWord(origin), why) : t('Cancelled by {0}', originWord(origin));
     case 'withdrawn':
       return why ? t('Withdrawn by the server: {0}', why) : t('Withdrawn by the server');

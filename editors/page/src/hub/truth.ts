@@ -15,6 +15,7 @@ function endOf(outcome: Ended['outcome'], cancelled: Ended['cancelled']): string
   const { origin, reason } = cancelled?.cancellation ?? {};
   const why = visible(reason);
   if (outcome === 'timed-out') return why ? t('Timed out: {0}.', why) : t('Timed out.');
+  if (origin === 'ORIGIN_PARENT') return `${t('The call ended first')}.`;
   if (origin === 'ORIGIN_USER') return why ? t('Cancelled: {0}.', why) : t('Cancelled.');
   const who = originWord(origin);
   return why ? t('Cancelled by {0}: {1}.', who, why) : t('Cancelled by {0}.', who);

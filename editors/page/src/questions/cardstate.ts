@@ -62,6 +62,7 @@ export function closingNote(
     case 'PROMPT_CAUSE_WITHDRAWN':
       return `${because(t('Withdrawn by {0}', server))} ${t('Nothing was sent.')}`;
     case 'PROMPT_CAUSE_PARENT':
+      if (origin === 'ORIGIN_PARENT') return `${t('The call ended first')}.`; // by itself, and nobody cancelled anything
       return because(origin === 'ORIGIN_TIMEOUT' ? t('The call timed out') : t('The call was cancelled'));
     case 'PROMPT_CAUSE_TIMEOUT':
       return t('Timed out: nobody answered.');

@@ -40,10 +40,10 @@ export function startOf(text: string, most: number) {
   return plural(text.length - kept.length, '{1} … and {0} more character', '{1} … and {0} more characters', kept);
 }
 
-/** Returns the last part of a path. */
 /** Returns the parts that there are, as one line. */
 export const dotted = (...parts: readonly unknown[]) => parts.filter(Boolean).join(' · ');
 
+/** Returns the last part of a path. */
 export const fileName = (path: string | undefined = '') => path.split(/[\\/]/).at(-1) ?? '';
 
 const manyLines = /(?:\n[^\n]*){16}/;
@@ -107,7 +107,7 @@ const origins: Record<Origin, string> = {
   ORIGIN_HOST: t('the host'),
   ORIGIN_SERVER: t('the server'),
   ORIGIN_TIMEOUT: t('a timeout'),
-  ORIGIN_PARENT: t('the end of the request that caused it'),
+  ORIGIN_PARENT: t('the end of its call'),
   ORIGIN_TRANSPORT: t('the end of the connection'),
   ORIGIN_POLICY: t('a policy'),
   ORIGIN_SHUTDOWN: t('the end of the hub'),
@@ -118,7 +118,7 @@ const causes: Record<PromptCause, string> = {
   PROMPT_CAUSE_DECLINED: t('Declined'),
   PROMPT_CAUSE_DISMISSED: t('Dismissed'),
   PROMPT_CAUSE_WITHDRAWN: t('Withdrawn'),
-  PROMPT_CAUSE_PARENT: t('The call was cancelled'),
+  PROMPT_CAUSE_PARENT: t('The call ended first'),
   PROMPT_CAUSE_TIMEOUT: t('Timed out'),
   PROMPT_CAUSE_SERVER_GONE: t('Server gone'),
   PROMPT_CAUSE_SHUTDOWN: t('The hub is shutting down'),

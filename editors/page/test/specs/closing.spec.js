@@ -32,8 +32,13 @@ const ends = [
   },
   {
     end: 'its call was cancelled',
-    closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'wrong folder', origin: 'ORIGIN_PARENT' },
-    says: /call|request/i,
+    closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'wrong folder', origin: 'ORIGIN_USER' },
+    says: /The call was cancelled: wrong folder\./,
+  },
+  {
+    end: 'its call ended',
+    closed: { cause: 'PROMPT_CAUSE_PARENT', reason: 'the request is over', origin: 'ORIGIN_PARENT' },
+    says: /The call ended first\./,
   },
   { end: 'timed out', closed: { cause: 'PROMPT_CAUSE_TIMEOUT', origin: 'ORIGIN_TIMEOUT' }, says: /timed out/i },
   {

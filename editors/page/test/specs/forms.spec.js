@@ -330,6 +330,22 @@ sends(
 );
 
 sends(
+  'a proposed text that would hold up the page is left out, and others are not',
+  {
+    properties: {
+      arabic: { type: 'string', default: '\u0644'.repeat(20_000) },
+      accents: { type: 'string', default: `z${'\u0301'.repeat(20_000)}` },
+      latin: { type: 'string', maxLength: 10_000, default: 'x'.repeat(5_000) },
+      short: { type: 'string', default: 'مرحبا' },
+    },
+  },
+  async (card) => {
+    assert.equal(await card.getByText('The proposed value is left out: a field cannot show it.').count(), 2);
+  },
+  JSON.stringify({ latin: 'x'.repeat(5_000), short: 'مرحبا' }),
+);
+
+sends(
   'the one value of an optional field is sent only when it is chosen',
   { required: ['kind'], properties: { kind: { const: 'file' }, force: { const: true }, wipe: { const: 'all' } } },
   async (card) => {
