@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,11 +38,14 @@ type PolicyText struct {
 }
 
 // ReadPolicyFile reads the file of a policy, and the list of a registry that it names. It returns nil if there is no
-// such file. Any other failure is in the result.
+// such file. Any other failure is in the result, also a link that leads to nothing, which an administrator has made.
 func ReadPolicyFile(path string) *PolicyText {
 	text, err := readBounded(path, maxPolicyBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		if !leadsToNothing(path) && !leadsToNothing(filepath.Dir(path)) {
+			return nil
+		}
+		err = errors.New("its link leads to nothing")
 	}
 	t := &PolicyText{From: path, Text: text, Err: err}
 	doc, problem := parse(path, text)
@@ -73,17 +75,20 @@ func (t *PolicyText) Same(as *PolicyText) bool {
 		bytes.Equal(t.Registry, as.Registry) && fmt.Sprint(t.Err) == fmt.Sprint(as.Err)
 }
 
+// leadsToNothing reports whether a path is a link to what is not there.
+func leadsToNothing(path string) bool {
+	if _, err := os.Lstat(path); err != nil {
+		return false
+	}
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func readBounded(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is no regular file"))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
+	text, err := readRegular(path, most+1)
+	if errors.Is(err, errNotRegular) {
+		err = errors.New("it is no regular file")
+	} else if err == nil && int64(len(text)) > most {
 		err = fmt.Errorf("it is longer than %d bytes", most)
 	}
 	return text, err
