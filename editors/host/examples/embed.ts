@@ -25,8 +25,8 @@ const hub = await createHub({
 });
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort('Ctrl+C'));
-for (const { file, line, message } of [...hub.problems, ...hub.servers.flatMap(({ problems }) => problems)])
-  console.error(`${file}:${line}: ${message}`);
+for (const { file, line, key, message } of [...hub.problems, ...hub.servers.flatMap(({ problems }) => problems)])
+  console.error(`${file}:${line}: ${key} ${message}`);
 try {
   const onProgress = ({ progress, message }: { progress: number; message: string }) => console.log(progress, message);
   const { resultJson } = await hub.callTool({ server, tool, arguments: json, signal: stop.signal, onProgress });

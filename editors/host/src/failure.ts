@@ -36,11 +36,11 @@ const domain = 'mcphub';
 /**
  * The error type of every failure of this package. `reason` is the hub's reason if it sent one (`NO_APPROVER`,
  * `PROMPT_CLOSED`, see the contract), or a reason of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_INSTALLED`,
- * `BINARY_NOT_STARTED`, `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `HUB_TOO_OLD`, `TLS`,
- * `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`, `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`; of
- * a window `WINDOW_TOO_SLOW`; of the API `INVALID_REQUEST`; of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT`,
- * `CONFIG_WRITES_OFF`, `CONSENT_NOT_SHOWN`, `BUNDLE_NOT_CHOSEN` and `CANCELLED`. It is '' if the gRPC status has only a
- * code.
+ * `BINARY_NOT_STARTED`, `DIRECTORY_NOT_FOUND`, `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`,
+ * `HUB_TOO_OLD`, `TLS`, `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`, `PROTOCOL_ERROR`,
+ * `RESULT_TOO_LARGE`; of a window `WINDOW_TOO_SLOW`; of the API `INVALID_REQUEST`; of a relay `MALFORMED_MESSAGE`,
+ * `ANSWER_NOT_SENT`, `CONFIG_WRITES_OFF`, `CONSENT_NOT_SHOWN`, `BUNDLE_NOT_CHOSEN` and `CANCELLED`. It is '' if the
+ * gRPC status has only a code.
  */
 export class HubError extends Error implements McpHubError {
   override readonly name = 'HubError';

@@ -2,6 +2,7 @@
 // code of a call.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { HubError, codeOf } from './failure.js';
 import { LineReader, LogTail, parseLogLine } from './logs.js';
 import type { HubLog } from './logs.js';
@@ -87,7 +88,7 @@ export class SpawnedProcess implements HubProcess {
           await stderrOver; // the last lines explain the exit
         }
         throw child.pid === undefined
-          ? failureOfSpawn(options.binary, spawnError)
+          ? failureOfSpawn(options, spawnError)
           : failureOfExit(options.binary, end, this.tail);
       }),
     ]);
@@ -121,7 +122,7 @@ function spawned(options: SpawnOptions): ChildProcess {
       windowsHide: true,
     });
   } catch (error) {
-    throw failureOfSpawn(options.binary, error);
+    throw failureOfSpawn(options, error);
   }
 }
 
@@ -146,10 +147,15 @@ function firstLineOf(child: ChildProcess): Promise<string> {
   });
 }
 
-function failureOfSpawn(binary: string, cause: unknown): HubError {
+function failureOfSpawn({ binary, cwd }: SpawnOptions, cause: unknown): HubError {
   const missing = ['ENOENT', 'ENOTDIR'].includes(codeOf(cause));
+  if (missing && cwd !== undefined && !existsSync(cwd)) {
+    // The system names the program for this, too.
+    const text = `The working directory ${cwd} does not exist.`;
+    return new HubError('not_found', 'DIRECTORY_NOT_FOUND', text, { cause });
+  }
   const text = missing
-    ? `${binary} was not found: install mcphub, or give the path of its binary (a missing working directory looks the same).`
+    ? `${binary} was not found: install mcphub, or give the path of its binary.`
     : `${binary} could not be started (${cause instanceof Error ? cause.message : 'no reason given'}): check that it may be executed and was built for this machine.`;
   return new HubError(
     missing ? 'not_found' : 'failed_precondition',

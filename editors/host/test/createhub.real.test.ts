@@ -250,6 +250,54 @@ test('a policy of the host refuses servers by the name of its rule, and one that
   assert.equal((await failure(other.startServer('demo'))).reason, 'LAUNCH_NOT_ALLOWED');
 });
 
+test('a policy that says nothing usable never counts as none', async (t) => {
+  const s = stage(t);
+  for (const text of ['', ' \n']) {
+    const hub = await s.owned({ servers: [demo(s)], policy: { policy: text } });
+    assert.equal((await failure(hub.startServer('demo'))).reason, 'LAUNCH_NOT_ALLOWED', JSON.stringify(text));
+    assert.match(hub.problems.map(({ message }) => message).join(), /policy cannot be used/);
+  }
+  // Programs without types: a policy in place of the setting, one that was not found, and a setting spelled otherwise.
+  const policy = { allowedServers: [] };
+  for (const wrong of [
+    { policy },
+    { policy: JSON.stringify(policy) },
+    { policy: {} },
+    { policy: { policy: undefined } },
+    { policy: { policy: null } },
+    { policy: null },
+    { policy: { policy, dialekt: 'vscode' } },
+    { polcy: { policy } },
+  ]) {
+    const error = await failure(s.owned({ servers: [demo(s)], ...(wrong as unknown as HubSettings) }));
+    assert.equal(error.reason, 'INVALID_REQUEST', JSON.stringify(wrong));
+  }
+});
+
+test('what is wrong with the config is known when the hub is there, and when a change is applied', async (t) => {
+  const s = stage(t);
+  const file = join(s.directory, 'mcp.json');
+  for (let n = 0; n < 10; n++) {
+    const hub = await s.owned({ files: [file] });
+    assert.deepEqual(
+      hub.problems.map(({ message }) => message),
+      ['there is no such file; it brings no servers'],
+    );
+    await hub.setFiles([]);
+    assert.deepEqual(hub.problems, []);
+    await hub.close();
+  }
+});
+
+test('a server in memory has a name', async (t) => {
+  const hub = await stage(t).owned({});
+  for (const name of [undefined, '', 7]) {
+    const error = await failure(hub.setServers([{ name: name as string, command: 'true' }]));
+    assert.equal(error.reason, 'INVALID_REQUEST', String(name));
+  }
+  assert.deepEqual(hub.servers, []);
+});
+
 test('a launch that was shown and agreed to in a page of the host is not asked about, by the next hub neither', async (t) => {
   const s = stage(t);
   const file = join(s.directory, 'mcp.json');
@@ -459,6 +507,8 @@ test('a hub that cannot be started leaves nothing, and says what to do', async (
   const s = stage(t);
   const error = await failure(createHub({ binary: '/no/such/mcphub' }));
   assert.deepEqual([error.code, error.reason], ['not_found', 'BINARY_NOT_FOUND']);
+  const nowhere = await failure(createHub({ binary: realBinary(), cwd: '/no/such/directory' }));
+  assert.deepEqual([nowhere.code, nowhere.reason], ['not_found', 'DIRECTORY_NOT_FOUND']);
   const wrong: HubSettings[] = [
     { servers: [demo(s, { timeouts: { totalMs: -1 } })] },
     { folders: ['file://elsewhere/%zz'] },

@@ -39,7 +39,7 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 		return err
 	}
 	for _, p := range read.GetProblems() {
-		log.Printf("%s:%d: %s", p.GetFile(), p.GetLine(), p.GetMessage())
+		log.Printf("%s:%d: %s %s", p.GetFile(), p.GetLine(), p.GetKey(), p.GetMessage())
 	}
 	window, prompts, err := attach(ctx, hub)
 	if err != nil {

@@ -26,6 +26,9 @@ export function configSources(
 
 /** In the dialect mcpServers, in which nothing is a variable. */
 function inMemory(name: string, servers: readonly MemoryServer[]): Source {
+  if (servers.some(({ name }: { readonly name: unknown }) => typeof name !== 'string' || name === '')) {
+    throw new HubError('invalid_argument', 'INVALID_REQUEST', 'A server in memory has no name.');
+  }
   const entries = Object.fromEntries(servers.map((server) => [server.name, entryOf(server)]));
   if (Object.keys(entries).length !== servers.length) {
     throw new HubError('invalid_argument', 'INVALID_REQUEST', 'Two servers in memory have the same name.');

@@ -10,7 +10,7 @@ import { Asking, kindsOf, visit } from './asking.js';
 import { configSources } from './configsources.js';
 import { connection, type Caller } from './connection.js';
 import { Emitter } from './emitter.js';
-import type { ConfigFileSetting, ConfigOutcome, HubSettings, MemoryServer } from './hubsettings.js';
+import type { ConfigFileSetting, ConfigOutcome, HubSettings, MemoryServer, PolicySetting } from './hubsettings.js';
 import type { OwnedHub, Page, PageOptions, PagePort } from './hubsettings.js';
 import type { McpConfigProblem, McpEntrySettings, McpEvent, McpHub } from './mcphub.js';
 import { Mirror } from './mirror.js';
@@ -19,7 +19,7 @@ import { address } from './servername.js';
 import * as shown from './shown.js';
 import { launchOf, scopes } from './shownquestions.js';
 import { Subscriptions } from './subscriptions.js';
-import { until, untilShown } from './untilshown.js';
+import { readAndShown, until } from './untilshown.js';
 import { WatcherWindow, type Root } from './watcherwindow.js';
 
 /**
@@ -77,6 +77,7 @@ class Owner {
   #present = new AbortController(); // aborted when the state of the hub changes
 
   constructor(settings: HubSettings) {
+    checkNames('a hub', settings, settingNames);
     const { files = [], servers = [], folders = [], questions = {}, approvals = 'ask', timeouts = {} } = settings;
     const { program = parse(process.argv[1] ?? process.execPath).name, onError = warn } = settings;
     this.#memory = `${program} (in memory)`;
@@ -85,8 +86,7 @@ class Owner {
     this.#folders = folders.map(rootOf);
     this.#handlers = questions;
     this.#page = settings.page;
-    const { policy = '', dialect = '', name = '' } = settings.policy ?? {};
-    this.#policy = { json: typeof policy === 'string' ? policy : JSON.stringify(policy), dialect, name };
+    this.#policy = policyOf(settings.policy);
     this.#report = onError;
     const listenerFailed = (error: unknown): void => onError(asHubError(error));
     this.#hub = new Hub(processOptions(settings, program));
@@ -274,11 +274,11 @@ class Owner {
     const { signal } = this.#present;
     await until(this.#watcher, () => this.#watcher.standing.known, signal);
     const sources = configSources(this.#memory, this.#files, this.#servers);
-    const { servers, problems, stopped } = await this.#hub.servers.reloadConfig(
-      { sources, managedPolicy: this.#policy },
-      { signal },
+    const { problems, stopped } = await readAndShown(
+      this.#watcher,
+      () => this.#hub.servers.reloadConfig({ sources, managedPolicy: this.#policy }, { signal }),
+      signal,
     );
-    await untilShown(this.#watcher, servers, signal);
     return {
       problems: problems.map((one): McpConfigProblem & { server: string } => ({
         ...shown.problem(one),
@@ -324,6 +324,56 @@ function processOptions(settings: HubSettings, program: string): ConstructorPara
     ...(stopTimeoutMs !== undefined && { stopTimeoutMs }),
     ...(onLog !== undefined && { onLog }),
   };
+}
+
+// Programs without types: a policy that is misspelled must not count as none.
+const settingNames: Record<keyof HubSettings, true> = {
+  program: true,
+  binary: true,
+  env: true,
+  proxy: true,
+  cwd: true,
+  files: true,
+  servers: true,
+  policy: true,
+  folders: true,
+  questions: true,
+  approvals: true,
+  timeouts: true,
+  page: true,
+  restart: true,
+  startTimeoutMs: true,
+  stopTimeoutMs: true,
+  onLog: true,
+  onError: true,
+};
+const policyNames: Record<keyof PolicySetting, true> = { policy: true, dialect: true, name: true };
+
+function checkNames(of: string, settings: object, known: object): void {
+  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    throw new HubError('invalid_argument', 'INVALID_REQUEST', `There is no setting ${unknown} of ${of}.`);
+  }
+}
+
+function policyOf(setting: unknown): { readonly json: string; readonly dialect: string; readonly name: string } {
+  if (setting === undefined) {
+    return { json: '', dialect: '', name: '' };
+  }
+  const {
+    policy,
+    dialect = '',
+    name = '',
+  } = Object(setting) as Omit<Partial<PolicySetting>, 'policy'> & {
+    readonly policy?: object | string | null;
+  };
+  if (typeof policy !== 'string' && (typeof policy !== 'object' || policy === null)) {
+    const text = 'The setting policy is an object whose policy is a policy, or its JSON text.';
+    throw new HubError('invalid_argument', 'INVALID_REQUEST', text);
+  }
+  checkNames('a policy', Object(setting) as object, policyNames);
+  // An empty text would tell the hub that there is no policy. A blank one cannot be used.
+  return { json: typeof policy === 'string' ? policy || ' ' : JSON.stringify(policy), dialect, name };
 }
 
 function rootOf(folder: string): Root {

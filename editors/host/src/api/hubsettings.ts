@@ -95,7 +95,7 @@ export interface ConfigFileSetting {
 }
 
 export interface PolicySetting {
-  /** A policy, or its JSON text. One that cannot be used lets no server start, and is among the problems. */
+  /** A policy, or its JSON text. One that cannot be used, also an empty text, lets nothing start, and is a problem. */
   readonly policy: Readonly<Record<string, unknown>> | string;
   /** vscode: an object with VS Code's settings. cline: Cline's remote config. Default: the hub's own form. */
   readonly dialect?: 'vscode' | 'cline';

@@ -1,6 +1,6 @@
 // Waits until a window shows what was told over another connection.
 import { asHubError } from '../failure.js';
-import type { Server } from '../gen/mcphub/v1/server_pb.js';
+import type { ConfigProblem, Server } from '../gen/mcphub/v1/server_pb.js';
 import type { WatcherWindow } from './watcherwindow.js';
 
 /**
@@ -27,6 +27,39 @@ export function untilShown(
     },
     signal,
   );
+}
+
+/**
+ * Asks for a reading of the config, and resolves with what it has found when the window shows that: all that changes is
+ * told before the problems. Servers alone would not do, as they may be as they were, and are told first.
+ */
+export async function readAndShown<T extends { readonly problems: readonly ConfigProblem[] }>(
+  watcher: WatcherWindow,
+  read: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  let snapshot = false;
+  const told = new Set<string>(); // the problems of each reading since, which may be another one
+  const stop = watcher.listen({
+    event: ({ event }) => {
+      snapshot ||= event.case === 'snapshot';
+      if (event.case === 'configReloaded') {
+        told.add(spelled(event.value.problems));
+      }
+    },
+  });
+  try {
+    const found = await read();
+    const wanted = spelled(found.problems.filter(({ server }) => server === ''));
+    await until(watcher, () => snapshot || told.has(wanted), signal);
+    return found;
+  } finally {
+    stop();
+  }
+}
+
+function spelled(problems: readonly ConfigProblem[]): string {
+  return JSON.stringify(problems.map(({ file, line, column, key, message }) => [file, line, column, key, message]));
 }
 
 /** Resolves when something holds, which is asked now, and at each event of the window with its name. */
