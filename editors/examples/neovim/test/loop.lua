@@ -7,7 +7,8 @@ vim.fn.mkdir(folder, 'p')
 local record = folder .. '/record.jsonl'
 local demo = { command = binary, args = { 'demo-server', '--record', record },
   approvals = { ask_name = 'allow', ask_then_withdraw = 'allow', ['*'] = 'ask' } }
-local servers = { demo = demo, old = vim.tbl_extend('force', demo, { era = 'legacy' }) } -- there, servers can withdraw
+local servers = { demo = demo, old = vim.tbl_extend('force', demo, { era = 'legacy' }), -- there, servers can withdraw
+  gone = { command = folder .. '/gone' } }
 vim.fn.writefile({ vim.json.encode({ mcpServers = servers }) }, folder .. '/mcp.json')
 
 local function keys(text)
@@ -18,7 +19,11 @@ local function ended(ok, why)
   if not ok then io.stderr:write(tostring(why) .. '\n') end
   vim.cmd(ok and 'qall!' or 'cquit')
 end
-mcphub.setup({ command = { binary, 'stdio', folder .. '/mcp.json' },
+local said = {}
+vim.notify = function(text) said[#said + 1] = text end
+local function says(what) return table.concat(said, '\n'):find(what, 1, true) end
+vim.cmd('runtime plugin/mcphub.lua')
+mcphub.setup({ command = { binary, 'stdio', folder .. '/mcp.json', folder .. '/missing.json' },
   env = { MCPHUB_STATE_DIR = folder .. '/state' },
   on_event = function(event) vim.schedule(function() -- the float is there, and has the keys
     if coroutine.status(test) == 'dead' then return end
@@ -47,6 +52,12 @@ end
 test = coroutine.create(function()
   await(function(e) return e.snapshot end)
   assert(mcphub.servers.demo, 'the server is known')
+  assert(says('missing.json: there is no such file'), 'what is wrong with the config is told')
+  for _, bad in ipairs({ 'demo', 'demo echo {bad', 'demo echo 7' }) do
+    said = {}
+    vim.cmd('McpCall ' .. bad)
+    assert(says('McpCall SERVER TOOL {'), bad)
+  end
 
   local progress, done
   local id = mcphub.call('demo', 'sleep', { seconds = 60 }, {
@@ -79,8 +90,19 @@ test = coroutine.create(function()
   assert(floats() == 0, 'a withdrawn question has no float')
   assert(vim.fn.getreg('m'):find('typed before'), 'what was typed is kept')
 
+  mcphub.list()
+  await(function(e) return e.reply and (e.reply.response or {}).troubles end)
+  local listed = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  assert(listed:find('demo  sleep', 1, true) and listed:find('gone  .*there is no file'), listed)
+
   mcphub.stop()
   await(function(e) return e.ended end)
+  done = nil
+  mcphub.call('demo', 'sleep', {}, { on_done = function(f) done = f end })
+  assert(done and done.hubError.message:find('does not run'), 'a call without a hub ends')
+  mcphub.setup({ command = { folder .. '/no-mcphub' } })
+  mcphub.start()
+  assert(says('no-mcphub'), 'a missing program is told')
   local heard = table.concat(vim.fn.readfile(record))
   assert(heard:find('seen enough in Neovim', 1, true), heard)
   io.stdout:write('\nok\teditors/examples/neovim\n')

@@ -3,6 +3,7 @@ local report = { start = health.start or health.report_start, ok = health.ok or 
   error = health.error or health.report_error }
 return { check = function()
   report.start('mcphub')
-  local version = vim.fn.executable('mcphub') == 1 and vim.trim(vim.fn.system({ 'mcphub', 'version' }))
-  if version then report.ok(version) else report.error('mcphub is not in PATH: install it, or give setup a command') end
+  local program = require('mcphub').program()
+  local version = vim.fn.executable(program) == 1 and vim.trim(vim.fn.system({ program, 'version' }))
+  if version then report.ok(version) else report.error(program .. ' is missing: install it, or name one in setup') end
 end }

@@ -1,6 +1,5 @@
 -- McpHub in Neovim, over `mcphub stdio`. What servers ask is a float, which vanishes when the server takes it back.
 -- Every text of a server is a stranger's: no line break of it makes a line here, which could look like ours.
-
 local M = { servers = {}, requests = {}, prompts = {} }
 
 local options = {
@@ -13,17 +12,15 @@ local function cut(text, most)
   text = tostring(text or ''):gsub('%c+', ' ')
   return vim.fn.strchars(text) > most and vim.fn.strcharpart(text, 0, most) .. '…' or text
 end
-
 local function note(text, level) vim.notify('mcphub: ' .. cut(text, 500), level or vim.log.levels.INFO) end
 
 -- Sends a message. reply, if given, gets the hub's reply to it.
 local function send(message, reply)
-  if not job then return note('it does not run; :McpStart starts it', vim.log.levels.ERROR) end
+  reply = reply or function(r) if r.error then note(r.error.message, vim.log.levels.WARN) end end
+  if not job then return reply({ error = { message = 'it does not run; :McpStart starts it' } }) end
   messages = messages + 1
   message.messageId = 'm' .. messages
-  waiting[message.messageId] = reply or function(r)
-    if r.error then note(r.error.message, vim.log.levels.WARN) end
-  end
+  waiting[message.messageId] = reply
   vim.fn.chansend(job, vim.json.encode(message) .. '\n')
 end
 
@@ -100,10 +97,9 @@ local function open(p)
   -- It does not take the cursor: a key that was meant for the user's text would answer it.
   local buffer, window = float(p.promptId, lines, false)
   local map = function(key, action, value)
-    local press = function() -- if the hub refuses the answer, the question stays open
+    vim.keymap.set('n', key, function() -- if the hub refuses the answer, the question stays open
       send({ answerPrompt = { promptId = p.promptId, [action] = value and value() or vim.empty_dict() } })
-    end
-    vim.keymap.set('n', key, press, { buffer = buffer, nowait = true })
+    end, { buffer = buffer, nowait = true })
   end
   local hash = (p.serverLaunch or {}).launchHash
   local accept = function(scope) return function() return { scope = scope, launchHash = hash } end end
@@ -114,8 +110,7 @@ local function open(p)
     map('a', 'accept', accept('APPROVAL_SCOPE_ONCE'))
     map('w', 'accept', accept('APPROVAL_SCOPE_WINDOW'))
   end
-  map('d', 'decline')
-  map('q', 'dismiss')
+  for key, action in pairs({ d = 'decline', q = 'dismiss' }) do map(key, action) end
   local empty = schema and vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
   M.prompts[p.promptId] = { prompt = p, buffer = buffer, window = window, empty = empty }
 end
@@ -147,6 +142,7 @@ local handlers = {
     M.servers = {}
     for _, server in ipairs(s.servers or {}) do M.servers[server.name] = server end
     for _, p in ipairs(s.prompts or {}) do open(p) end
+    for _, p in ipairs(s.problems or {}) do note(p.file .. ': ' .. p.message, vim.log.levels.WARN) end
   end,
   serverChanged = function(c) M.servers[c.server.name] = not c.removed and c.server or nil end,
   mcpRequestProgressed = function(p)
@@ -171,12 +167,12 @@ local function receive(line)
   options.on_event(message)
 end
 
+function M.program() return options.command[1] end
 function M.setup(given) options = vim.tbl_deep_extend('force', options, given or {}) end
-
 function M.start()
   if job then return end
   rest, waiting = '', {}
-  job = vim.fn.jobstart(options.command, {
+  local ok, started = pcall(vim.fn.jobstart, options.command, {
     env = options.env,
     on_stdout = function(_, data)
       data[1] = rest .. data[1]
@@ -188,11 +184,14 @@ function M.start()
     on_exit = function(_, code)
       job = nil
       for id in pairs(M.prompts) do close({ promptId = id, cause = 'PROMPT_CAUSE_SHUTDOWN' }) end
-      M.servers, M.requests = {}, {}
+      M.servers = {}
+      for id in pairs(M.requests) do finished({ requestId = id, hubError = { message = 'the hub has ended' } }) end
       if code ~= 0 then note('it has ended with ' .. code, vim.log.levels.ERROR) end
       options.on_event({ ended = code })
     end,
   })
+  if not ok or started <= 0 then return note(ok and 'it cannot be started' or started, vim.log.levels.ERROR) end
+  job = started
   send({ hello = { title = 'neovim', promptKinds = { 'PROMPT_KIND_TOOL_APPROVAL', 'PROMPT_KIND_SERVER_LAUNCH',
     'PROMPT_KIND_ELICITATION_FORM' } } })
 end
@@ -216,10 +215,11 @@ function M.cancel(id, reason) send({ cancelMcpRequest = { requestId = id, reason
 -- Lists the tools of all servers in a float.
 function M.list()
   M.method('McpServerService', 'ListTools', {}, function(r)
-    local lines = {}
-    for _, tool in ipairs((r.response or {}).tools or {}) do
+    local lines, response = {}, r.response or {}
+    for _, tool in ipairs(response.tools or {}) do
       lines[#lines + 1] = tool.server .. '  ' .. cut(tool.name, 100) .. '  ' .. cut(tool.description, 100)
     end
+    for _, t in ipairs(response.troubles or {}) do lines[#lines + 1] = t.server .. '  ' .. cut(t.error.message, 500) end
     float('tools', #lines > 0 and lines or { r.error and cut(r.error.message, 500) or 'No server has a tool.' }, true)
   end)
 end
