@@ -311,7 +311,8 @@ func (d *demo) addWithdrawals() {
 func (c *call) askAndWithdraw(ctx context.Context, in withdrawArgs,
 	ask func(context.Context) (string, error)) (*mcp.CallToolResult, any, error) {
 	if c.modern() {
-		return nil, nil, errors.New("a server of revision 2026-07-28 sends no requests, so it has none to withdraw")
+		return nil, nil, errors.New("a server of revision 2026-07-28 sends no requests, so it has none to withdraw; " +
+			"one of the era legacy has: set era of its entry to legacy")
 	}
 	asking, w := withWithdrawal(ctx, in.Reason)
 	asking, withdraw := context.WithCancelCause(asking)
