@@ -132,6 +132,11 @@ func TestValidation(t *testing.T) {
 			"sources[1].path:"},
 		{"config, unknown scope", &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Path: "p", Scope: "x"}}},
 			"sources[0].scope:"},
+		{"policy of a dialect of configs", &mcphubv1.ReloadConfigRequest{
+			ManagedPolicy: &mcphubv1.ManagedPolicy{Json: "{}", Dialect: "portable"}},
+			"managed_policy.dialect: must be one of vscode, cline"},
+		{"policy of a dialect of its own", &mcphubv1.ReloadConfigRequest{
+			ManagedPolicy: &mcphubv1.ManagedPolicy{Json: "{}", Dialect: "cline"}}, ""},
 		{"config, many sources", &mcphubv1.ReloadConfigRequest{Sources: make([]*mcphubv1.ConfigSource, 257)}, "sources:"},
 		{"hello", attach(&mcphubv1.Hello{MaxProgressRate: 20}), ""},
 		{"hello, high rate", attach(&mcphubv1.Hello{MaxProgressRate: 21}), "hello.max_progress_rate:"},

@@ -216,7 +216,11 @@ func checkText(f protoreflect.FieldDescriptor, s string) error {
 	case len(s) > longest:
 		return fmt.Errorf("longer than %d bytes", longest)
 	}
-	if allowed := words[f.Name()]; allowed != nil && !slices.Contains(allowed, s) {
+	allowed := words[f.Name()]
+	if f.FullName() == "mcphub.v1.ManagedPolicy.dialect" {
+		allowed = []string{"vscode", "cline"}
+	}
+	if allowed != nil && !slices.Contains(allowed, s) {
 		return errors.New("must be one of " + strings.Join(allowed, ", "))
 	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }); printable && i >= 0 {
