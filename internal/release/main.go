@@ -109,7 +109,7 @@ func (r *release) target(t target) {
 	r.write(fmt.Sprintf("mcphub-%s-%s.cdx.json", r.version, t.name()), billOfMaterials(r.version, parts))
 	text := got(os.ReadFile(program))
 	papers := []file{r.paper("LICENSE"), {"THIRD_PARTY_NOTICES.txt", notices, 0o644}}
-	r.archive(t, append([]file{{t.program(), text, 0o755}, r.paper("README.md")}, papers...))
+	r.archive(t, append([]file{{t.program(), text, 0o755}, r.readme()}, papers...))
 	if r.vsix {
 		r.extension(t, program, notices)
 	}
@@ -119,6 +119,13 @@ func (r *release) target(t target) {
 // paper returns a file at the root of the repository.
 func (r *release) paper(name string) file {
 	return file{name, got(os.ReadFile(filepath.Join(r.root, name))), 0o644}
+}
+
+// readme returns the README of the repository, for those who have none of what it names.
+func (r *release) readme() file {
+	f := r.paper("README.md")
+	f.text = wholeLinks("", f.text)
+	return f
 }
 
 // write writes one file of the release, and says so.

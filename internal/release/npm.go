@@ -113,6 +113,11 @@ func (r *release) workspace(name string, names ...string) (manifest map[string]a
 		}
 		files = append(files, more...)
 	}
+	for i, f := range files {
+		if f.name == "README.md" {
+			files[i].text = wholeLinks("editors/"+name, f.text)
+		}
+	}
 	return manifest, files
 }
 
