@@ -1,6 +1,7 @@
 // Waits until a window shows what was told over another connection.
 import { asHubError } from '../failure.js';
-import type { ConfigProblem, Server } from '../gen/mcphub/v1/server_pb.js';
+import type { AttachResponse } from '../gen/mcphub/v1/editor_pb.js';
+import type { Server } from '../gen/mcphub/v1/server_pb.js';
 import type { WatcherWindow } from './watcherwindow.js';
 
 /**
@@ -19,8 +20,8 @@ export function untilShown(
       const { known, servers: there } = watcher.standing;
       return (
         known
-        && (event === 'configReloaded'
-          || event === 'snapshot'
+        && (event?.case === 'configReloaded'
+          || event?.case === 'snapshot'
           || (there.size === wanted.size
             && [...there].every(([name, { incarnation }]) => wanted.get(name) === incarnation)))
       );
@@ -30,40 +31,33 @@ export function untilShown(
 }
 
 /**
- * Asks for a reading of the config, and resolves with what it has found when the window shows that: all that changes is
- * told before the problems. Servers alone would not do, as they may be as they were, and are told first.
+ * Has the hub read its config by `read`, and resolves to what that resolves to when the window shows what was read. The
+ * hub tells its windows of each reading, on another connection than it answers `read`: so the reading before this one
+ * must have been waited for as well, or what is told of it would be taken for this one.
  */
-export async function readAndShown<T extends { readonly problems: readonly ConfigProblem[] }>(
+export async function readAndShown<Answer>(
   watcher: WatcherWindow,
-  read: () => Promise<T>,
+  read: () => Promise<Answer>,
   signal: AbortSignal,
-): Promise<T> {
-  let snapshot = false;
-  const told = new Set<string>(); // the problems of each reading since, which may be another one
-  const stop = watcher.listen({
-    event: ({ event }) => {
-      snapshot ||= event.case === 'snapshot';
-      if (event.case === 'configReloaded') {
-        told.add(spelled(event.value.problems));
-      }
-    },
+): Promise<Answer> {
+  const refused = new AbortController();
+  const asked = (event?: AttachResponse['event']): boolean =>
+    event?.case === 'snapshot' || (event?.case === 'configReloaded' && event.value.changedFile === '');
+  const shown = until(watcher, asked, AbortSignal.any([signal, refused.signal]));
+  const answer = read().catch((error: unknown) => {
+    refused.abort(error);
+    throw error;
   });
-  try {
-    const found = await read();
-    const wanted = spelled(found.problems.filter(({ server }) => server === ''));
-    await until(watcher, () => snapshot || told.has(wanted), signal);
-    return found;
-  } finally {
-    stop();
-  }
+  const [answered] = await Promise.all([answer, shown]);
+  return answered;
 }
 
-function spelled(problems: readonly ConfigProblem[]): string {
-  return JSON.stringify(problems.map(({ file, line, column, key, message }) => [file, line, column, key, message]));
-}
-
-/** Resolves when something holds, which is asked now, and at each event of the window with its name. */
-export function until(watcher: WatcherWindow, holds: (event: string) => boolean, signal: AbortSignal): Promise<void> {
+/** Resolves when something holds, which is asked now, and at each event of the window. */
+export function until(
+  watcher: WatcherWindow,
+  holds: (event?: AttachResponse['event']) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (how: () => void): void => {
       stop();
@@ -73,7 +67,7 @@ export function until(watcher: WatcherWindow, holds: (event: string) => boolean,
     const aborted = (): void => end(() => reject(asHubError(signal.reason)));
     const stop = watcher.listen({
       event: ({ event }) => {
-        if (holds(event.case ?? '')) {
+        if (holds(event)) {
           end(resolve);
         }
       },
@@ -85,7 +79,7 @@ export function until(watcher: WatcherWindow, holds: (event: string) => boolean,
     } else if (watcher.failure !== undefined) {
       const { failure } = watcher;
       end(() => reject(failure));
-    } else if (holds('')) {
+    } else if (holds()) {
       end(resolve);
     }
   });
