@@ -1,15 +1,21 @@
-// A server of revision 2025-06-18 on standard input and output with a resource, a template and a prompt. Whoever fills
-// its prompt has it say that its lists have changed, and its resource if that is subscribed to. It logs both.
+// A server of revision 2025-06-18 on standard input and output with a tool, a resource, a template and a prompt.
+// Whoever fills its prompt has it say that its lists have changed, and its resource if that is subscribed to. It logs
+// both.
 import { createInterface } from 'node:readline';
 
 interface Message {
   readonly id?: number;
   readonly method: string;
-  readonly params?: { readonly uri?: string; readonly argument?: { readonly value: string } };
+  readonly params?: {
+    readonly uri?: string;
+    readonly argument?: { readonly value: string };
+    readonly arguments?: { readonly text?: string };
+  };
 }
 
 const say = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const capabilities = {
+  tools: {},
   resources: { subscribe: true, listChanged: true },
   prompts: { listChanged: true },
   completions: {},
@@ -20,6 +26,12 @@ function answer({ method, params }: Message): object {
   switch (method) {
     case 'initialize':
       return { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'offers', version: '1' } };
+    case 'tools/list':
+      return { tools: [{ name: 'search', inputSchema: { type: 'object' } }] };
+    case 'tools/call': {
+      const text = `${params?.arguments?.text}, by ${process.env['NOTES_TOKEN'] ?? 'nobody'}`;
+      return { content: [{ type: 'text', text }] };
+    }
     case 'resources/list':
       return { resources: [{ uri: 'note://1', name: 'one' }] };
     case 'resources/templates/list':

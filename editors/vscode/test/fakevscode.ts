@@ -237,6 +237,8 @@ export class Editor {
   answer: string | undefined;
   /** The manifests, by the id of the extension. */
   readonly extensions = new Map<string, object>();
+  /** What the extensions give to others, by their id. */
+  readonly apis = new Map<string, unknown>();
   /** The providers of MCP servers, by id. */
   readonly definitionProviders = new Map<string, unknown>();
   /** True: providers of MCP servers cannot be registered, as in VS Code 1.100. */
@@ -439,8 +441,9 @@ export class McpHttpServerDefinition {
 }
 
 export const extensions = {
-  getExtension(id: string): { id: string; packageJSON: object } | undefined {
-    const packageJSON = editor.extensions.get(id);
-    return packageJSON && { id, packageJSON };
+  getExtension(id: string): { id: string; packageJSON: object; activate(): Promise<unknown> } | undefined {
+    const { extensions: manifests, apis } = editor;
+    const packageJSON = manifests.get(id);
+    return packageJSON && { id, packageJSON, activate: () => Promise.resolve(apis.get(id)) };
   },
 };

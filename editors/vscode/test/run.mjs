@@ -23,7 +23,10 @@ await build({
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',
   alias: { vscode: join(here, 'fakevscode.ts') },
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  // Under a name of its own, as a test may import createRequire, too.
+  banner: {
+    js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
+  },
 });
 const [, , kind] = process.argv;
 const files = readdirSync(outdir)
