@@ -207,6 +207,7 @@ export interface McpToolCall extends McpRequestOptions {
   readonly tool: string;
   /** An object, or its JSON text, which is passed on byte for byte, so large numbers survive. Default: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string;
+  /** Reports may be left out where many come. None is told once the promise has settled. */
   readonly onProgress?: (progress: McpProgress) => void;
   /**
    * States that you have asked the user yourself. A tool that the config denies stays denied. The user is asked once

@@ -64,7 +64,7 @@ test('servers are known at once, and each change is told', async (t) => {
   assert.deepEqual(await ready, { added: [], changed: ['demo'], removed: [] });
 });
 
-test('a tool is called by its own name and by that for models, with progress, and its result as a text for a model', async (t) => {
+test('a tool is called by its own name and by that for models, and its result as a text for a model', async (t) => {
   const hub = await withDemo(stage(t));
   const tools = await hub.tools('demo');
   assert.equal(tools.find(({ name }) => name === 'echo')?.policy, 'allow');
@@ -87,20 +87,13 @@ test('a tool is called by its own name and by that for models, with progress, an
   assert.equal(view?.cut, true);
   const { text, size, nextOffset } = await hub.readResult(view.resultId, { offset: 1 });
   assert.deepEqual([text, size, nextOffset], [long.slice(1), 10_000, 0]);
-  const steps: number[] = [];
-  await hub.callTool({
-    server: 'demo',
-    tool: 'sleep',
-    arguments: { seconds: 0.3, steps: 3 },
-    onProgress: ({ progress, total }) => steps.push(progress, total ?? 0),
-  });
-  assert.ok(steps.length >= 2 && steps.at(-1) === 3, steps.join());
 });
 
 test('an abort reaches the server with its reason, and is in the history', async (t) => {
   const s = stage(t);
   const hub = await withDemo(s);
   const stop = new AbortController();
+  const totals: unknown[] = [];
   const ended = first(hub.onDidChangeRequests, ({ requestId, state }) => requestId === 'mine' && state === 'cancelled');
   const call = failure(
     hub.callTool({
@@ -109,11 +102,15 @@ test('an abort reaches the server with its reason, and is in the history', async
       arguments: { seconds: 60, steps: 600 },
       requestId: 'mine',
       signal: stop.signal,
-      onProgress: () => stop.abort('seen enough'),
+      onProgress: ({ total }) => {
+        totals.push(total);
+        stop.abort('seen enough');
+      },
     }),
   );
   const error = await call;
   assert.deepEqual([error.code, error.reason, error.cause], ['cancelled', 'CANCELLED', 'seen enough']);
+  assert.equal(totals[0], 600);
   await ended;
   const request = hub.history.find(({ requestId }) => requestId === 'mine');
   assert.deepEqual(
