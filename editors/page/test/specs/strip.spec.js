@@ -64,6 +64,30 @@ pageTest(
 );
 
 pageTest(
+  'a long question does not cut how many more there are',
+  {
+    snapshot: {
+      servers: many,
+      prompts: [1, 2, 3].map((n) => ({
+        ...prompts.url,
+        promptId: `p-${n}`,
+        elicitationUrl: { ...prompts.url.elicitationUrl, message: 'Please pay for all of the booking. '.repeat(20) },
+      })),
+    },
+    viewport: { width: 300, height: 500 },
+  },
+  async ({ by, page }) => {
+    await by('server-server-79').waitFor();
+    await page.evaluate(toEnd);
+    const more = by('strip').getByText('2 more questions');
+    await more.waitFor();
+    assert.equal(await more.evaluate((text) => text.scrollWidth <= text.clientWidth), true);
+    const [text, strip] = [await more.boundingBox(), await by('strip').boundingBox()];
+    assert.ok(text && strip && text.x + text.width <= strip.x + strip.width, JSON.stringify([text, strip]));
+  },
+);
+
+pageTest(
   'the host hears which questions are in view, once for each change',
   { snapshot: { servers: many, prompts: [prompts.approval] }, viewport: { width: 300, height: 500 } },
   async ({ by, hub, page, settle }) => {
