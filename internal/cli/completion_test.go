@@ -37,6 +37,8 @@ func TestCompletion(t *testing.T) {
 	}
 	write(file, `{"mcpServers": {"alpha": {"command": "touch", "args": ["`+filepath.ToSlash(ran)+`"]},
 		"beta": {"command": "x"}, "evil\nname": {"command": "x"}}}`)
+	one := filepath.Join(dir, "one.json")
+	write(one, `{"mcpServers": {"alpha": {"command": "x"}}}`)
 	write(filepath.Join(dir, "tools.json"), `{"version":1,"servers":[
 		{"server":"alpha","launch":"a","time":"2026-11-01T00:00:00Z",
 			"tools":["{\"name\":\"grow\",\"inputSchema\":{}}","{\"name\":\"bad\\nname\",\"inputSchema\":{}}"]},
@@ -58,6 +60,15 @@ func TestCompletion(t *testing.T) {
 		{[]string{"call", "--config", file, "--server", "alpha", "--tool", ""}, []string{"grow"},
 			[]string{"shrink", "bad", "name"}},
 		{[]string{"call", "--tool", ""}, []string{"grow", "shrink"}, nil},
+		{[]string{"call", file, ""}, []string{"alpha", "beta"}, []string{"grow"}},
+		{[]string{"call", file, "alpha", ""}, []string{"grow"}, []string{"shrink"}},
+		{[]string{"call", file, "--server", ""}, []string{"alpha", "beta"}, nil},
+		{[]string{"call", one, ""}, []string{"alpha", "grow"}, []string{"shrink"}},
+		{[]string{"read", file, ""}, []string{"alpha", "beta"}, nil},
+		{[]string{"tools", file, ""}, []string{"alpha", "beta"}, nil},
+		{[]string{"servers", file, ""}, []string{"alpha", "beta"}, nil},
+		{[]string{"doctor", file, ""}, []string{"alpha", "beta"}, nil},
+		{[]string{"doctor", file, "alpha", "--tool", ""}, []string{"grow"}, []string{"shrink"}},
 	} {
 		got := completes(t, test.args...)
 		for _, want := range test.want {

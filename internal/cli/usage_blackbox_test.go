@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,9 @@ func TestProgramAlone(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	p := clitest.Inside(t)
 	t.Chdir(p.AtHome(nil)) // there are no files of a user
+	if err := os.WriteFile("notes.txt", []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		args []string
 		want string
@@ -67,6 +71,18 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"demo-server", "--until-eof"}, "--http"},
 		{[]string{"servers", "--stdio", "x", "--url", "https://a.example"}, "exclude"},
 		{[]string{"help", "fly"}, `"fly"`},
+		{[]string{"call", "--stdio", "python3", "srv.py", "--tool", "x"}, "--stdio 'python3 srv.py'"},
+		{[]string{"call", "--stdio", "./srv", "a", "--tool", "x"}, "--stdio './srv a'"},
+		{[]string{"call", "--stdio", "node", "dist/srv.js", "--tool", "x"}, "--stdio 'node dist/srv.js'"},
+		{[]string{"doctor", "--stdio", "python3", "srv.py"}, "--stdio 'python3 srv.py'"},
+		{[]string{"tools", "--stdio", "python3", "srv.py", "x"}, "--stdio 'python3 srv.py'"},
+		{[]string{"resources", "--stdio", "python3", "srv.py"}, "--stdio 'python3 srv.py'"},
+		{[]string{"servers", "--stdio", "python3", "srv.py"}, "--stdio 'python3 srv.py'"},
+		{[]string{"call", "--stdio", "python3 srv.py", "x", "y"}, `"y" is one argument too many: it is [SERVER] [TOOL]`},
+		{[]string{"servers", "none.yaml"}, "--config none.yaml: there is no such file"},
+		{[]string{"doctor", "none.yml"}, "--config none.yml: there is no such file"},
+		{[]string{"servers", "notes.txt"}, `"notes.txt" is read as the name of a server`},
+		{[]string{"tools", "notes.txt"}, `"notes.txt" is read as the name of a server`},
 	}
 	for _, test := range tests {
 		r := p.Run(test.args...)

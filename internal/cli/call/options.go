@@ -192,7 +192,11 @@ func (o *options) complete(c *cobra.Command) {
 	c.ValidArgsFunction = cmd.CompleteWords(func(words []string) []string {
 		switch server, n := o.named(words); {
 		case server == "":
-			return o.ServerNames()
+			names := o.ServersAfter(words)
+			if len(names) == 1 && o.command == "call" && o.target == "" { // it may be left out
+				return append(names, source.ToolNames(names[0])...)
+			}
+			return names
 		case o.command == "call" && n == 0 && o.target == "":
 			return source.ToolNames(server)
 		}
@@ -214,8 +218,7 @@ func (o *options) take(words []string) error {
 		o.target, names = names[0], names[1:]
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("%q is one argument too many: it is [SERVER] [%s]", names[0],
-			strings.ToUpper(targets[o.command][0]))
+		return o.TooMany(names[0], "[SERVER] ["+strings.ToUpper(targets[o.command][0])+"]")
 	}
 	return nil
 }

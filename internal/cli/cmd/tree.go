@@ -149,10 +149,19 @@ func flagError(c *cobra.Command, err error) error {
 func AtMost(most int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > most {
-			return fmt.Errorf("%q is one argument too many", args[most])
+			return TooMany(args[most], "")
 		}
 		return nil
 	}
+}
+
+// TooMany is the error for a word that has no meaning on the command line; form, which may be "", is what may stand
+// there.
+func TooMany(word, form string) error {
+	if form != "" {
+		form = ": it is " + form
+	}
+	return fmt.Errorf("%q is one argument too many%s", word, form)
 }
 
 // ChoiceFlag defines a flag that takes one of the words of a form, such as a|b|c. An empty value is as if the flag were

@@ -82,16 +82,18 @@ while a server is examined, 5 not agreed to, 6 other trouble.
 	}
 	o.register(c)
 	o.Complete(c, func(words []string) string {
-		if len(words) > 0 {
-			return words[0]
+		s := o.Flags
+		if names := s.Take(words); len(names) > 0 {
+			return names[0]
 		}
 		return o.Single()
 	})
 	c.ValidArgsFunction = cmd.CompleteWords(func(words []string) []string {
-		if len(words) > 0 {
+		s := o.Flags
+		if len(s.Take(words)) > 0 {
 			return nil
 		}
-		return o.ServerNames()
+		return s.ServerNames()
 	})
 	return c
 }
@@ -130,7 +132,7 @@ func (o *options) run(words []string) error {
 	server := o.Single()
 	switch names := o.Take(words); {
 	case len(names) > 1 || len(names) == 1 && server != "":
-		return exit.Wrongf("%q is one argument too many", names[len(names)-1])
+		return exit.Wrong(o.TooMany(names[len(names)-1], ""))
 	case len(names) == 1:
 		server = names[0]
 	}

@@ -54,7 +54,7 @@ func runTools(o *session.Options, names []string) error {
 		server, names = names[0], names[1:]
 	}
 	if len(names) > 1 {
-		return exit.Wrongf("%q is one argument too many", names[1])
+		return exit.Wrong(o.TooMany(names[1], ""))
 	}
 	return o.With("mcphub tools", server, func(ctx context.Context, client *door.Client) error {
 		r, err := client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})

@@ -50,11 +50,7 @@ read, or with --start a server did not start.
 	c.Flags().BoolVar(&o.start, "start", false, "start each server first")
 	c.Flags().BoolVar(&o.watch, "watch", false, "then tell each change as it comes, until interrupted")
 	o.Complete(c, nil)
-	c.ValidArgsFunction = cmd.CompleteWords(func(words []string) []string {
-		s := o.Flags
-		s.Take(words)
-		return s.ServerNames()
-	})
+	c.ValidArgsFunction = cmd.CompleteWords(o.ServersAfter)
 	return c
 }
 

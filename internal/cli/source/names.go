@@ -21,7 +21,7 @@ func (s *Flags) Complete(c *cobra.Command, server func(args []string) string) {
 	cmd.CompleteFlag(c, "config", func([]string) []string { return []string{"json", "jsonc", "toml"} },
 		cobra.ShellCompDirectiveFilterFileExt)
 	if c.Flags().Lookup("server") != nil {
-		cmd.CompleteFlag(c, "server", func([]string) []string { return s.ServerNames() }, cobra.ShellCompDirectiveNoFileComp)
+		cmd.CompleteFlag(c, "server", s.ServersAfter, cobra.ShellCompDirectiveNoFileComp)
 	}
 	if server != nil && c.Flags().Lookup("tool") != nil {
 		cmd.CompleteFlag(c, "tool", func(args []string) []string { return ToolNames(server(args)) },
@@ -42,6 +42,13 @@ func (s *Flags) ServerNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// ServersAfter is ServerNames with the config files among words, for completion: no command has taken its words then.
+func (s *Flags) ServersAfter(words []string) []string {
+	f := *s
+	f.Take(words)
+	return f.ServerNames()
 }
 
 // ToolNames returns the tools that a server has last listed to a command like this one. If server is "", it returns

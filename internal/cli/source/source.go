@@ -46,6 +46,7 @@ type Flags struct {
 	remote  urlFlags
 	era     string
 	connect *time.Duration // nil: as in the config
+	given   []string       // the words of the command line, besides its flags
 }
 
 // ConnectTimeout returns what --connect-timeout says, nil if it is not given.
@@ -55,6 +56,7 @@ func (s *Flags) ConnectTimeout() *time.Duration { return s.connect }
 // returns. Only the spelling decides: a path has a separator or ends as config files do, and the URI of a resource is
 // not a path.
 func (s *Flags) Take(words []string) (names []string) {
+	s.Configs = slices.Clip(s.Configs) // completion takes words with a copy of s
 	for _, w := range words {
 		if isPath(w) {
 			s.Configs = append(s.Configs, w)
@@ -62,12 +64,14 @@ func (s *Flags) Take(words []string) (names []string) {
 			names = append(names, w)
 		}
 	}
+	s.given = words
 	return names
 }
 
+// isPath also reports files of a kind that is not read, so that the error names the file.
 func isPath(word string) bool {
 	switch strings.ToLower(filepath.Ext(word)) {
-	case ".json", ".jsonc", ".toml", ".code-workspace":
+	case ".json", ".jsonc", ".toml", ".code-workspace", ".yaml", ".yml":
 		return !strings.Contains(word, "://")
 	}
 	return strings.ContainsAny(word, "/"+string(filepath.Separator)) && !strings.Contains(word, "://")
@@ -110,13 +114,14 @@ func (s *Flags) Check() error {
 		return errors.New("--scope and --dialect say what a FILE is, and none is named")
 	case len(s.env) > 0 && s.remote.url != "":
 		return errors.New("--env is for a server that is started here, and that of --url is reached")
+	case s.oneWord() && slices.ContainsFunc(s.given, isPath):
+		return s.unquoted()
 	case len(s.Configs) > 0 && s.Single() != "":
 		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.Single())
 	case s.stdio != "" && s.remote.url != "":
 		return errors.New("--stdio and --url exclude each other: each is the one server")
 	case slices.Contains(runners, s.stdio):
-		return fmt.Errorf("--stdio takes the whole command as one text, and %[1]s alone is no server: --stdio '%[1]s ...'",
-			s.stdio)
+		return s.unquoted()
 	}
 	if err := s.remote.check(); err != nil {
 		return err
@@ -128,6 +133,11 @@ func (s *Flags) Check() error {
 		return err
 	}
 	if s.Own() && len(s.Origins.Sources(nil)) == 0 {
+		for _, name := range s.given {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				return fmt.Errorf("%q is read as the name of a server; as a config file it is --config %[1]s", name)
+			}
+		}
 		return ErrNoServer
 	}
 	for _, file := range s.Configs {
@@ -136,6 +146,28 @@ func (s *Flags) Check() error {
 		}
 	}
 	return nil
+}
+
+// oneWord reports whether --stdio holds one word alone. Then the other words of the command line may be the rest of
+// its command.
+func (s *Flags) oneWord() bool { return s.stdio != "" && !strings.ContainsAny(s.stdio, " \t") }
+
+// unquoted is the error for a command whose other words are, or may be, arguments of their own.
+func (s *Flags) unquoted() error {
+	next := "..."
+	if len(s.given) > 0 {
+		next = s.given[0]
+	}
+	return fmt.Errorf("--stdio takes the whole command as one text: --stdio '%s %s'", s.stdio, next)
+}
+
+// TooMany is the error for a word that has no meaning on the command line; form, which may be "", is what may stand
+// there.
+func (s *Flags) TooMany(word, form string) error {
+	if s.oneWord() {
+		return s.unquoted()
+	}
+	return cmd.TooMany(word, form)
 }
 
 // ErrNoServer is returned if no server is named and the user's own files have none.
@@ -272,7 +304,9 @@ func (s *Flags) ServerOf(names []string) (string, error) {
 	single := s.Single()
 	switch {
 	case len(names) > 1:
-		return "", fmt.Errorf("%q is one argument too many", names[1])
+		return "", s.TooMany(names[1], "")
+	case len(names) == 1 && slices.Contains(runners, s.stdio):
+		return "", s.unquoted()
 	case len(names) == 1 && single != "":
 		return "", fmt.Errorf("SERVER names a server of a --config file; the server of --%s is the only one", single)
 	case len(names) == 1:
