@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
@@ -26,7 +28,8 @@ import (
 // writeOptions are the flags of the commands that change config files.
 type writeOptions struct {
 	*options
-	file string
+	file   string
+	undoes bool // the change takes the last one back
 }
 
 const changeHelp = `Comments, order and every other byte of the file stay; a form that cannot be changed is refused with
@@ -53,14 +56,14 @@ func newAddCmd(o *options) *cobra.Command {
 		Use: "add [NAME] [FLAGS] [-- COMMAND ARG...]", Short: "add a server to a config file",
 		Long: `Adds a server: a command with its arguments behind --, an address (--url), or an entry as instructions
 have it (--entry), which is written in the words of the file. Without --file it is the strongest file of yours that is in a
-known place. A file that is named and not there is made.
+known place; where no application keeps servers yet, there is none. A file that is named and not there is made.
 
 ` + proposalHelp + "\n" + changeHelp,
 		Example: `  mcphub config add files --file .vscode/mcp.json -- npx -y @modelcontextprotocol/server-filesystem .
-  mcphub config add tickets --url https://tickets.example.com/mcp
-  mcphub config add --from-registry io.example/weather \
+  mcphub config add tickets --file .mcp.json --url https://tickets.example.com/mcp
+  mcphub config add --from-registry io.example/weather --file .mcp.json \
       --registry https://registry.example.com --input KEY=@WEATHER_KEY
-  mcphub config add --bundle notes.mcpb`,
+  mcphub config add --bundle notes.mcpb --file .mcp.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if !add.proposed.offered() {
@@ -108,7 +111,7 @@ func newRemoveCmd(o *options) *cobra.Command {
 
 // newUndoCmd returns mcphub config undo.
 func newUndoCmd(o *options) *cobra.Command {
-	undo := &writeOptions{options: o}
+	undo := &writeOptions{options: o, undoes: true}
 	return &cobra.Command{
 		Use: "undo", Short: "undo the last change by add, set or remove",
 		Long: `Gives the file of the last change the text that it had before, if nobody has changed it since. Undone twice,
@@ -136,6 +139,10 @@ func (o *writeOptions) write(words []string, change change) error {
 		return exit.Wrongf("--verbose and --start are for config check")
 	}
 	out, err := change(o.files(), sources.Target{Server: words[0], File: o.file}, words[1:])
+	if e := (*event.Error)(nil); o.file == "" && errors.As(err, &e) && e.Reason == event.ReasonConfigFileNeeded {
+		return &exit.Error{Status: exit.Broken,
+			Err: fmt.Errorf("%s with --file FILE; mcphub config places lists where applications look", e.Message)}
+	}
 	if err != nil {
 		return proposals.ErrorOf(err)
 	}
@@ -144,13 +151,16 @@ func (o *writeOptions) write(words []string, change change) error {
 			"dialect": out.Dialect, "leftOut": out.LeftOut})
 		return nil
 	}
-	place, done := out.File, "is written: " // if there is a line, the entry is in the file
-	if out.Line > 0 {
-		place += ":" + strconv.Itoa(out.Line)
-	} else {
-		done = "is no longer in "
+	text := fmt.Sprintf("server %q is no longer in %s", out.Server, out.File)
+	switch place := out.File + ":" + strconv.Itoa(out.Line); {
+	case out.Line > 0 && o.undoes: // the entry is in the file
+		text = fmt.Sprintf("the last change of server %q is undone: it is as before in %s", out.Server, place)
+	case out.Line > 0:
+		text = fmt.Sprintf("server %q is written: %s", out.Server, place)
+	case o.undoes:
+		text = fmt.Sprintf("the last change of server %q is undone: it is no longer in %s", out.Server, out.File)
 	}
-	fmt.Fprintln(o.Out, console.Escape(fmt.Sprintf("server %q %s%s", out.Server, done, place)))
+	fmt.Fprintln(o.Out, console.Escape(text))
 	for _, p := range out.Problems {
 		o.Say("%s", source.ProblemLine(config.Problem(p)))
 	}

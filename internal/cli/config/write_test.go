@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/cli/source"
 )
 
 // Commands add, change and remove a server and undo that, each with a line that says where.
@@ -37,7 +38,7 @@ func TestConfigWrites(t *testing.T) {
 	run(0, "is written", "set", "files", "--enabled", "false", "--allow", "read_*", "--timeout", "total=90s")
 	wantFile(cursor, added+",\n      \"disabled\": true,\n      \"alwaysAllow\": [\"read_*\"],\n      \"timeouts\": {\n"+
 		"        \"total\": \"90s\"\n      }\n    }\n  }\n}\n")
-	run(0, "is written", "undo")
+	run(0, `the last change of server "files" is undone: it is as before in `+cursor+":4", "undo")
 	wantFile(cursor, added+"\n    }\n  }\n}\n")
 	run(0, `"files" is no longer in `+cursor, "remove", "files")
 	wantFile(cursor, "{\n  // mine\n  \"mcpServers\": {}\n}\n")
@@ -48,8 +49,43 @@ func TestConfigWrites(t *testing.T) {
 		`{"mcpServers": {"x": {"url": "https://example.com/mcp", "headers": {"X-A": "1"}, "alwaysAllow": ["a"]}}}`)
 	wantFile(toml, "[mcp_servers.tickets]\nurl = \"https://example.com/mcp\"\n\n[mcp_servers.tickets.http_headers]\n"+
 		"X-A = \"1\"\n")
-	run(0, `"tickets" is no longer in `+toml, "undo") // undoes the write that made the file
+	// undo takes back the write that made the file
+	run(0, `the last change of server "tickets" is undone: it is no longer in `+toml, "undo")
 	wantFile(toml, "")
+}
+
+// The examples of config add and config set that need neither a registry nor a bundle work where no application keeps
+// servers yet, one after the other; without --file the error says what to name.
+func TestConfigExamples(t *testing.T) {
+	p := clitest.Inside(t)
+	work := p.AtHome(nil)
+	t.Chdir(work)
+	p.Setenv("MCPHUB_STATE_DIR", filepath.Join(p.Folder, "state"))
+	ran := 0
+	for _, command := range []string{"add", "set"} {
+		_, after, _ := strings.Cut(p.Run("help", "config", command).Stdout, "For example:\n")
+		examples, _, _ := strings.Cut(after, "\n\n")
+		for line := range strings.Lines(strings.ReplaceAll(examples, "\\\n", "")) {
+			if strings.Contains(line, "--from-registry") || strings.Contains(line, "--bundle") {
+				continue
+			}
+			words, err := source.Words("example", strings.TrimSpace(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Run(words[1:]...); got.Status != exit.OK {
+				t.Errorf("%s: status %d, %s", line, got.Status, got.Stderr)
+			}
+			ran++
+		}
+	}
+	if ran != 4 {
+		t.Errorf("%d examples were run, want 4", ran)
+	}
+	if got := p.Run("config", "add", "x", "--url", "https://example.com/mcp"); got.Status != exit.Broken ||
+		!strings.Contains(got.Stderr, "--file FILE") {
+		t.Errorf("add without a file: status %d, %s", got.Status, got.Stderr)
+	}
 }
 
 func TestConfigWriteUsage(t *testing.T) {
