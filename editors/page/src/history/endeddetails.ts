@@ -119,7 +119,10 @@ function factsOf(entry: Ended) {
     [t('The server worked'), took(end?.timings?.active)],
     [t('You were asked'), took(end?.timings?.human)],
     [t('Task'), visible(task)],
-    [t('Error'), error && `${visible(error.message)} (${[error.code, error.reason].filter(Boolean).join(', ')})`],
+    [
+      t('Error'),
+      error && `${visible(error.message)} (${[...new Set([error.code, error.reason])].filter(Boolean).join(', ')})`,
+    ],
     [
       t('Error of the server'),
       finished?.mcpError && `${visible(finished.mcpError.message)} (${finished.mcpError.code ?? 0})`,

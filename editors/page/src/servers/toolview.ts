@@ -2,7 +2,7 @@
 // came of the last call that was made here.
 
 import { facts, fullName, quiet } from '../questions/cardparts.js';
-import { h } from '../elements/dom.js';
+import { h, replace } from '../elements/dom.js';
 import { requester } from '../browse/requester.js';
 import { aboutOf, definitionOf } from '../browse/offerview.js';
 import { arrayOf, objectOf, stringify } from '../words/jsontext.js';
@@ -59,6 +59,10 @@ export function toolView(page: Page, tool: Tool): ToolView {
     },
   });
   const written = page.adding && toolPolicy(page, tool);
+  const known = h('div', {});
+  const sayHowKnown = ({ cached = false }: Tool) =>
+    replace(known, cached && facts([[t('Definition'), t('from an earlier connection')]]));
+  sayHowKnown(tool);
   const element = h(
     'div',
     { dataset: { testid: `tool-${name}` } },
@@ -71,8 +75,8 @@ export function toolView(page: Page, tool: Tool): ToolView {
       facts([
         [t('Name'), fullName(name)],
         [t('Annotations, unverified'), said.join(', ')],
-        [t('Definition'), tool.cached ? t('from an earlier connection') : ''],
       ]),
+      known,
       written?.element,
     ),
   );
@@ -88,6 +92,9 @@ export function toolView(page: Page, tool: Tool): ToolView {
       calling.say(t('The server has changed this tool.'));
       calling.requestsChanged();
     },
-    update: (now) => written?.update(now),
+    update: (now) => {
+      sayHowKnown(now);
+      written?.update(now);
+    },
   };
 }

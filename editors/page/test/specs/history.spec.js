@@ -116,6 +116,22 @@ mainTest(
 );
 
 pageTest(
+  'the details of what was cancelled say its code once',
+  {
+    snapshot: {
+      servers: [server('files')],
+      history: [cancelled('h-1', { error: { code: 'CANCELLED', reason: 'CANCELLED', message: 'by user: no' } })],
+    },
+  },
+  async ({ by, page, settle }) => {
+    await by('ended-h-1').click();
+    await settle();
+    await page.locator('details summary').last().click();
+    await page.getByText('by user: no (CANCELLED)', { exact: true }).waitFor();
+  },
+);
+
+pageTest(
   'times in the history follow the clock, and cost nothing while none of them changes',
   { snapshot: { servers: [server('files')], history: [finished('h-1', {}, -2)] } },
   async ({ by, page, pass, settle }) => {

@@ -77,6 +77,20 @@ pageTest('a definition that changes keeps JSON that is only half typed', setup, 
   assert.equal(await by('tool-index').getByLabel('All values as JSON').inputValue(), '{"path": "/repos/sh');
 });
 
+pageTest('a tool of an earlier connection is no longer called so once it was listed', setup, async (opened) => {
+  const { hub, by, settle } = opened;
+  hub.tools = { files: [{ ...before, cached: true }] };
+  await begin(opened);
+  const about = by('tool-index').locator('details');
+  await about.locator('summary').click();
+  assert.match(await about.innerText(), /from an earlier connection/);
+  await change(opened, before);
+  assert.doesNotMatch(await about.innerText(), /Definition|earlier connection/);
+  await change(opened, { ...before, cached: true });
+  assert.match(await about.innerText(), /from an earlier connection/);
+  await settle();
+});
+
 pageTest('a tool that goes makes room for its server', setup, async (opened) => {
   await begin(opened);
   await change(opened, tool('files', 'other', schema));
