@@ -302,20 +302,13 @@ func (o *options) resolved(name string) (config.Resolved, error) {
 	if err != nil {
 		return config.Resolved{}, err
 	}
-	sources := make([]config.Source, len(given))
-	for i, s := range given {
-		var text []byte // nil: the file is read
-		if s.GetJson() != "" {
-			text = []byte(s.GetJson())
-		}
-		sources[i] = config.Source{Path: s.GetPath(), Scope: s.GetScope(), Dialect: s.GetDialect(), Folder: s.GetFolder(),
-			JSON: text}
-	}
-	servers, problems := config.Load(sources)
+	servers, problems := config.Load(source.ConfigSources(given))
 	var names []string
 	for _, s := range servers {
 		if s.Name == name {
-			return s.Resolve(o.variables())
+			v := source.Variables(o.inputs.Values)
+			source.WarnUnresolved(o.Streams, s, v)
+			return s.Resolve(v)
 		}
 		names = append(names, s.Name)
 	}
@@ -325,16 +318,6 @@ func (o *options) resolved(name string) (config.Resolved, error) {
 		}
 	}
 	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, event.Hint(name, names))
-}
-
-// variables returns the values of references: those of the environment, and those that the flags give.
-func (o *options) variables() config.Variables {
-	home, _ := os.UserHomeDir() // if it is not known, references to it are not replaced
-	cwd, _ := os.Getwd()
-	return config.Variables{Getenv: os.LookupEnv, Home: home, Cwd: cwd, Input: func(id string) (string, bool) {
-		value, ok := o.inputs.Values[id]
-		return value, ok
-	}}
 }
 
 // way returns the way to reach the server. A URL without a transport is tried as a hub tries it.

@@ -529,7 +529,52 @@ func Load(ctx context.Context, s console.Streams, servers mcphubv1.McpServerServ
 			s.Tell("%s", ProblemLineOf(p))
 		}
 	}
+	loaded, _ := config.Load(ConfigSources(sources))
+	for _, l := range loaded {
+		if !l.Disabled && (server == "" || l.Name == server) {
+			WarnUnresolved(s, l, Variables(nil))
+		}
+	}
 	return whole, nil
+}
+
+// ConfigSources returns sources as package config reads them.
+func ConfigSources(sources []*mcphubv1.ConfigSource) []config.Source {
+	read := make([]config.Source, len(sources))
+	for i, s := range sources {
+		var text []byte // nil: the file is read
+		if s.GetJson() != "" {
+			text = []byte(s.GetJson())
+		}
+		read[i] = config.Source{Path: s.GetPath(), Scope: s.GetScope(), Dialect: s.GetDialect(), Folder: s.GetFolder(),
+			JSON: text}
+	}
+	return read
+}
+
+// Variables returns the values of references: those of the environment, and inputs.
+func Variables(inputs map[string]string) config.Variables {
+	home, _ := os.UserHomeDir() // if it is not known, references to it are not replaced
+	cwd, _ := os.Getwd()
+	return config.Variables{Getenv: os.LookupEnv, Home: home, Cwd: cwd, Input: func(id string) (string, bool) {
+		value, ok := inputs[id]
+		return value, ok
+	}}
+}
+
+// WarnUnresolved prints what the start of a server would only write to the log: its references without a value, such as
+// those to variables that are not set. Each variable is named once.
+func WarnUnresolved(s console.Streams, server config.Server, v config.Variables) {
+	if f := server.Origin.Folder; f != "" {
+		v.Folders = map[string]string{filepath.Base(f): f}
+	}
+	said := map[string]bool{}
+	for _, p := range server.Judge(v) {
+		if !p.Fatal && !said[p.Message] {
+			said[p.Message] = true
+			s.Tell("%s", ProblemLine(p))
+		}
+	}
 }
 
 // ProblemLineOf is ProblemLine for a problem that the hub reports.
