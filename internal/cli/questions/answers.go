@@ -20,7 +20,7 @@ import (
 // Answers are the answers to prompts that the flags give.
 type Answers struct {
 	Approve string // allow, deny, hang, or "": ask
-	elicit  string // accept, decline, dismiss, hang
+	elicit  string // accept, decline, dismiss, hang, or "": ask, on a terminal
 	content string // JSON object of an accepted form
 	sample  string // decline, hang, or the text of a completion
 	signIn  string // print, decline, hang, or "": print on a terminal
@@ -39,8 +39,8 @@ func (a *Answers) RegisterStart(set *pflag.FlagSet) {
 
 // RegisterCall defines the flags that answer what a server may ask in the course of a request.
 func (a *Answers) RegisterCall(set *pflag.FlagSet) {
-	a.elicit = "dismiss"
-	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss", a.setElicit)
+	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: ask on a terminal, "+
+		"else dismiss", a.setElicit)
 	set.StringVar(&a.sample, "sample", "decline",
 		"TEXT|decline|hang\tanswer a server that asks for a completion; default: decline")
 	a.RegisterStart(set)
@@ -116,6 +116,9 @@ func (a *Answers) AnswerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 		}
 		return door.Accept(p, completionOf(a.sample)), "answered", false
 	case *mcphubv1.Prompt_ElicitationForm, *mcphubv1.Prompt_ElicitationUrl:
+		if a.elicit == "" && terminal && !p.GetElicitationUrl().GetWaiting() {
+			return nil, "", true
+		}
 		answer, note = a.answerElicitation(p)
 		return answer, note, false
 	case *mcphubv1.Prompt_SignIn:

@@ -41,13 +41,19 @@ func (p *person) note(answers []*mcphubv1.PromptAnswer) {
 // types types a line, for which the asker must wait.
 func (p *person) types(line string) {
 	p.t.Helper()
+	p.note(p.line(line))
+}
+
+// line is types, and returns the answers.
+func (p *person) line(line string) []*mcphubv1.PromptAnswer {
+	p.t.Helper()
 	if p.Lines() == nil {
 		p.t.Fatalf("no line is wanted for %q; the screen shows %q", line, p.screen.String())
 	}
 	if _, err := io.WriteString(p.typing, line+"\n"); err != nil {
 		p.t.Fatal(err)
 	}
-	p.note(p.typed(<-p.Lines()))
+	return p.typed(<-p.Lines())
 }
 
 func (p *person) leaves() {

@@ -40,6 +40,11 @@ func (p *Prompter) Handle(event *mcphubv1.AttachResponse, shown bool) {
 	case *mcphubv1.AttachResponse_PromptClosed:
 		p.window.Answer(p.closed(e.PromptClosed.GetPromptId())...)
 	case *mcphubv1.AttachResponse_Reply:
+		if q := p.refused(e.Reply); q != nil {
+			p.Tell("  the answer does not fit: %s", console.Escape(e.Reply.GetError().GetMessage()))
+			p.window.Answer(p.ask(q)...)
+			return
+		}
 		if why := p.window.DismissUnfit(e.Reply); why != "" {
 			p.Tell("  %s", why)
 		}
@@ -78,6 +83,9 @@ type asker struct {
 	// answers nothing: a yes that was meant for one question must not allow another.
 	awaited, stale bool
 	over           bool // the input has ended
+
+	form *form            // what was typed so far for the form that is being asked, nil if none is
+	sent *mcphubv1.Prompt // the form that was answered last: the hub may find that the answer does not fit
 }
 
 // ask queues a question, and asks it if no other is being asked.
@@ -96,6 +104,9 @@ func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
 		return nil
 	}
 	a.queue = slices.Delete(a.queue, i, i+1)
+	if a.form != nil && a.form.prompt.GetPromptId() == promptID {
+		a.form = nil
+	}
 	if i > 0 || !a.awaited {
 		return nil
 	}
@@ -126,7 +137,10 @@ func (a *asker) typed(line console.Typed) (answers []*mcphubv1.PromptAnswer) {
 	if isSecret(p) {
 		a.Say("") // a secret line is typed without its line end being shown
 	}
-	answer, wrong := answerTyped(p, line)
+	answer, wrong := a.answerTyped(p, line)
+	if answer == nil && wrong == "" {
+		return a.next() // a form goes on
+	}
 	if wrong != "" {
 		a.Say("  %s", wrong)
 		return a.next()
@@ -139,7 +153,7 @@ func (a *asker) typed(line console.Typed) (answers []*mcphubv1.PromptAnswer) {
 func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 	if a.over {
 		for _, p := range a.queue {
-			answer, _ := answerTyped(p, console.Typed{Over: true})
+			answer, _ := a.answerTyped(p, console.Typed{Over: true})
 			answers = append(answers, answer)
 		}
 		a.queue = nil
@@ -155,7 +169,7 @@ func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 	if a.typist == nil {
 		a.typist = console.NewTypist(a.In)
 	}
-	fmt.Fprint(a.Err, signFor(a.queue[0])+" ")
+	fmt.Fprint(a.Err, a.signFor(a.queue[0])+" ")
 	a.awaited = true
 	a.typist.Want(isSecret(a.queue[0]))
 	return nil
@@ -171,10 +185,14 @@ func (a *asker) Close() {
 func isSecret(p *mcphubv1.Prompt) bool { return p.GetConfigInput().GetSecret() }
 
 // signFor returns the text in front of the typed answer.
-func signFor(p *mcphubv1.Prompt) string {
+func (a *asker) signFor(p *mcphubv1.Prompt) string {
 	switch q := p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ServerLaunch:
 		return "Start server " + console.Escape(p.GetServer()) + "? [y/N]"
+	case *mcphubv1.Prompt_ElicitationForm:
+		return a.formOf(p).sign()
+	case *mcphubv1.Prompt_ElicitationUrl:
+		return "Visit it? [y/n, Enter dismisses]"
 	case *mcphubv1.Prompt_ConfigInput:
 		text := "Value of " + console.Escape(q.ConfigInput.GetInputId())
 		if len(q.ConfigInput.GetOptions()) > 0 {
@@ -191,10 +209,23 @@ func signFor(p *mcphubv1.Prompt) string {
 	return "Allow this call? [y/N]"
 }
 
-// answerTyped returns the answer that a line gives, or in wrong why it gives none. The end of the input is a no.
-func answerTyped(p *mcphubv1.Prompt, line console.Typed) (answer *mcphubv1.PromptAnswer, wrong string) {
-	if p.GetConfigInput() != nil {
+// answerTyped returns the answer that a line gives, or in wrong why it gives none; without both, the question goes on.
+// The end of the input is a no.
+func (a *asker) answerTyped(p *mcphubv1.Prompt, line console.Typed) (answer *mcphubv1.PromptAnswer, wrong string) {
+	switch {
+	case p.GetConfigInput() != nil:
 		return answerInput(p, line)
+	case p.GetElicitationForm() != nil:
+		answer, wrong = a.formOf(p).typed(line)
+		if answer != nil {
+			a.form, a.sent = nil, p
+		}
+		return answer, wrong
+	case p.GetElicitationUrl() != nil:
+		if answer, wrong = yesOrNo(p, line); answer == nil && wrong == "" {
+			return door.Accept(p, ""), "" // its address is on the terminal, for the person to open
+		}
+		return answer, wrong
 	}
 	if !line.Over && console.IsYes(line.Text) {
 		return door.Accept(p, ""), "" // all of it is on the terminal
