@@ -113,6 +113,7 @@ func (s *server) connect(ctx context.Context, conf config.Server, a *startAttemp
 		Lists: s.allowance.lists, Results: s.allowance.results, Outputs: s.allowance.outputs,
 		OnBound: func(e *mcp.BoundError) { s.allowance.overBound("questionTooLarge", e.Text) },
 		Printed: redact.NewLines(h.redactor).Line, OnNoise: func(text string) { s.noisy(a, text) },
+		OnStray: s.strays,
 	}
 	h.within(func() {
 		o.Trace = a.request.trace
@@ -138,6 +139,13 @@ func (s *server) noisy(a *startAttempt, text string) {
 			s.changed()
 		}
 	})
+}
+
+// strays shows windows the text that a server has written among its messages, once for each session. It takes the lock.
+func (s *server) strays(text string) {
+	text = s.quote(text)
+	s.hub.log.Warn("server writes what is no message", "server", s.name, "text", text)
+	s.hub.within(func() { s.allowance.note("noMessage", map[string]string{"text": text}) })
 }
 
 // connected makes c the connection of s.

@@ -77,3 +77,33 @@ func TestNoiseOfAGoodStartIsForgotten(t *testing.T) {
 		})
 	}
 }
+
+// What a server that works writes on stdout among its messages is told once: the lines of its start, or else the first
+// line of its work.
+func TestStrayLinesAreToldOnce(t *testing.T) {
+	for name, s := range map[string]*fakeserver.Server{"at the start": noisy(time.Second), "in a call": hanging()} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, serversOf("s", s), `s:"era":"legacy","env":{"KEY":"hunter22"},`+allow)
+				v := w.everything()
+				w.echo().ok(t)
+				for range 3 {
+					_ = s.SendLine("Listening on port 3000")
+					_ = s.SendLine("more")
+				}
+				w.echo().ok(t)
+				synctest.Wait()
+				var told []string
+				for _, e := range eventsOf[*event.LogMessage](v) {
+					if strings.Contains(e.Data, `"event":"noMessage"`) {
+						told = append(told, e.Data)
+					}
+				}
+				if len(told) != 1 || !strings.Contains(told[0], "no message of the protocol: Listening on port 3000") ||
+					strings.Contains(told[0], "hunter22") {
+					t.Errorf("told %q", told)
+				}
+			})
+		})
+	}
+}

@@ -54,6 +54,8 @@ type Options struct {
 	// OnNoise, if not nil, is called at most once, while the session is starting, with what a process writes on stdout
 	// that is no message, and with advice. It may block. Printed, if not nil, removes secrets from each line first.
 	OnNoise func(text string)
+	// OnStray, if not nil, is called at most once, with the same of a session that has started. It must not block.
+	OnStray func(text string)
 	Printed func(line string) string
 	// MaxIncoming and StallLimit are passed to jsonrpc; 0 means its defaults.
 	MaxIncoming int

@@ -86,7 +86,7 @@ func newSession(o Options) (*Session, error) {
 		progress:    make(map[string]*openCall),
 		completions: make(map[*completion]struct{}),
 		outputs:     o.Outputs,
-		noise:       noise{printed: o.Printed, tell: o.OnNoise},
+		noise:       noise{printed: o.Printed, tell: o.OnNoise, stray: o.OnStray},
 	}
 	if s.outputs == nil {
 		s.outputs = OutputChecker(nil)

@@ -62,6 +62,7 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 		s.endOver(closedError(err))
 		return nil, err
 	}
+	s.noise.started()
 	n := s.state.Load()
 	s.log.Info("mcp session is up", "era", n.era.String(), "revision", n.revision)
 	if n.era == Modern {
@@ -198,10 +199,9 @@ func (s *Session) within(ctx context.Context, cause error) (context.Context, fun
 	}
 }
 
-// badLine passes data that is no message to noise, but only during the start: afterwards it is only counted. There is
-// no stdout over HTTP.
+// badLine passes data that is no message to noise. There is no stdout over HTTP.
 func (s *Session) badLine(line []byte) {
-	if s.respawns() && s.state.Load().revision == "" {
+	if s.respawns() {
 		s.noise.heard(line)
 	}
 }
@@ -571,16 +571,20 @@ const noiseAdvice = `stdout is for messages alone: logs belong on stderr, a wrap
 
 // noise collects what a server writes on stdout while it starts that is no message: the log of a server that should use
 // stderr, the banner of a wrapper, the usage text of a program that needs an argument. It is reported once, not earlier
-// than noiseAfter after the start began, because some servers write a line and then start well.
+// than noiseAfter after the start began, because some servers write a line and then start well. Of a session that has
+// started, what was written until then is reported, or else the first line that comes.
 type noise struct {
 	printed func(line string) string
 	tell    func(text string) // may be nil
+	stray   func(text string) // for a session that has started; may be nil
 
 	began time.Time // the start
 
 	mu    sync.Mutex
 	lines []string
 	told  bool
+	up    bool        // the session has started
+	over  bool        // nothing more is collected
 	timer *time.Timer // nil before the first line
 }
 
@@ -594,24 +598,44 @@ func (n *noise) end() {
 	}
 }
 
+// started reports what was written during the start, once that is over.
+func (n *noise) started() {
+	n.mu.Lock()
+	n.up, n.over = true, len(n.lines) > 0
+	report := n.over && n.stray != nil
+	n.mu.Unlock()
+	if report {
+		n.stray(n.text())
+	}
+}
+
 // heard adds a line that is no message. It is called by the reading goroutine and does not block.
 func (n *noise) heard(line []byte) {
+	if n.add(line) {
+		n.stray(n.text())
+	}
+}
+
+// add is heard without the report. It returns true if stray has to be called.
+func (n *noise) add(line []byte) bool {
 	text := strings.ToValidUTF8(string(line[:min(len(line), noiseBytes)]), "\uFFFD")
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.lines) == noiseLines || strings.TrimSpace(text) == "" {
-		return
+	if n.over || len(n.lines) == noiseLines || strings.TrimSpace(text) == "" {
+		return false
 	}
 	if n.printed != nil {
 		text = n.printed(text)
 	}
 	if text = bounds.Printable(strings.TrimSpace(text)); slices.Contains(n.lines, text) {
-		return // the same line of a process that was started again
+		return false // the same line of a process that was started again
 	}
 	n.lines = append(n.lines, text)
 	if n.timer == nil && !n.told && n.tell != nil {
 		n.timer = time.AfterFunc(max(0, noiseAfter-time.Since(n.began)), n.say) // on another goroutine
 	}
+	n.over = n.up
+	return n.up && n.stray != nil
 }
 
 func (n *noise) say() {

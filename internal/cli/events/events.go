@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/questions"
 	"github.com/mcphub-go/mcphub/internal/cli/source"
@@ -105,6 +106,10 @@ func (t *Teller) Lines(event *mcphubv1.AttachResponse) []string {
 		return console.Lines("%s", text)
 	case *mcphubv1.AttachResponse_LogMessage:
 		l := e.LogMessage
+		// A note of the hub that has a text says all in it.
+		if text := jsontext.Get([]byte(l.GetDataJson()), "text"); l.GetLogger() == "mcphub" && jsontext.IsString(text) {
+			return console.Lines("%s %s: %s", l.GetServer(), l.GetLevel(), console.Cut(jsontext.String(text), 800))
+		}
 		return console.Lines("%s %s: %s", l.GetServer(), l.GetLevel(), console.Cut(console.JSONText(l.GetDataJson()), 400))
 	case *mcphubv1.AttachResponse_Dropped:
 		var parts []string

@@ -167,6 +167,10 @@ func TestTeller(t *testing.T) {
 		{"log", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{
 			Server: "s", Level: "info", DataJson: `"caf\u00e9\/\u001b"`,
 		}}}, []string{`s info: café/\x1b`}},
+		{"a note of the hub", &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{
+			LogMessage: &mcphubv1.LogMessage{Server: "s", Level: "notice", Logger: "mcphub",
+				DataJson: `{"event":"noMessage","text":"it wrote"}`},
+		}}, []string{"s notice: it wrote"}},
 		{"approval",
 			&mcphubv1.AttachResponse{
 				Event: &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: &mcphubv1.Prompt{

@@ -80,8 +80,8 @@ func TestAskerFillsInForms(t *testing.T) {
 	}
 }
 
-// TestAskerLeavesAForm: the end of the input dismisses a form that is being filled in, and a form that closes takes what
-// was typed for it along.
+// TestAskerLeavesAForm: the end of the input dismisses a form that is being filled in, and a form that closes takes
+// what was typed for it along.
 func TestAskerLeavesAForm(t *testing.T) {
 	p := newPerson(t)
 	p.ask(formOf("gone", personSchema))
