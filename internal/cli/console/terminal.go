@@ -24,7 +24,70 @@ type Streams struct {
 }
 
 // Standard returns the streams of this process.
-func Standard() Streams { return Streams{os.Stdin, &Output{W: os.Stdout}, os.Stderr} }
+func Standard() Streams {
+	s := Streams{os.Stdin, &Output{W: os.Stdout}, os.Stderr}
+	if IsTerminal(os.Stderr) {
+		s.Err = &Screen{w: os.Stderr, clears: takesEscapes(os.Stderr)}
+	}
+	return s
+}
+
+// Question writes a question for which a typed line is awaited. Other text stands above it, until Answered.
+func (s Streams) Question(text string) {
+	switch w := s.Err.(type) {
+	case *Screen:
+		w.ask(text)
+	case *LiveLine:
+		w.ask(text)
+	default:
+		fmt.Fprint(s.Err, text)
+	}
+}
+
+// Answered says that the question was answered, or is no longer asked.
+func (s Streams) Answered() {
+	switch w := s.Err.(type) {
+	case *Screen:
+		w.ask("")
+	case *LiveLine:
+		w.ask("")
+	}
+}
+
+// Screen is a terminal to which several goroutines write, and on which a question may stand: what is written meanwhile
+// stands above the question, which is drawn anew, and not behind its sign. It is safe for concurrent use.
+type Screen struct {
+	w      io.Writer
+	clears bool // it can clear a line
+
+	mu       sync.Mutex
+	question string
+}
+
+// ask shows a question; "" ends the present one.
+func (s *Screen) ask(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.question = text
+	_, _ = io.WriteString(s.w, text) // if the terminal is gone, no line will be typed
+}
+
+// Write writes whole lines while a question stands.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.question == "" || len(p) == 0 {
+		return s.w.Write(p)
+	}
+	text := "\n" + strings.TrimSuffix(string(p), "\n") + "\n" + s.question
+	if s.clears {
+		text = ClearLine + text[1:]
+	}
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
 
 // Say writes a line for people to stderr.
 func (s Streams) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
@@ -72,6 +135,8 @@ func fileOf(s any) *os.File {
 	case *Output:
 		s = w.W
 	case *LiveLine:
+		return fileOf(w.w)
+	case *Screen:
 		s = w.w
 	}
 	f, _ := s.(*os.File)
@@ -118,7 +183,8 @@ type LiveLine struct {
 	mu    sync.Mutex
 	w     io.Writer
 	shown bool // the line is visible
-	open  bool // the last write did not end its line: there, a question waits for an answer
+	open  bool // the last write did not end its line
+	asks  bool // a question waits for an answer
 }
 
 // NewLiveLine returns a LiveLine for w if w is a terminal that can clear a line, otherwise nil.
@@ -141,6 +207,19 @@ func (l *LiveLine) Write(p []byte) (int, error) {
 		l.open = p[len(p)-1] != '\n'
 	}
 	return l.w.Write(p)
+}
+
+// ask shows a question; "" ends the present one.
+func (l *LiveLine) ask(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hide()
+	l.asks = text != ""
+	if screen, ok := l.w.(*Screen); ok {
+		screen.ask(text)
+	} else {
+		_, _ = io.WriteString(l.w, text) // if the terminal is gone, no line will be typed
+	}
 }
 
 // hide clears the line. mu is held.
@@ -167,7 +246,7 @@ func (l *LiveLine) show(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	width := l.width()
-	if l.open || width < 10 {
+	if l.open || l.asks || width < 10 {
 		return
 	}
 	l.shown = true

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -25,6 +27,37 @@ func screenOf(t *testing.T, text string) []string {
 		}
 	}
 	return lines
+}
+
+// TestLinesStandAboveAQuestion: what is written while a question waits for an answer stands above it, by whichever way
+// it comes, and the question is drawn anew; progress waits.
+func TestLinesStandAboveAQuestion(t *testing.T) {
+	for _, clears := range []bool{true, false} {
+		var out strings.Builder
+		screen := &Screen{w: &out, clears: clears}
+		live := &LiveLine{w: screen, width: func() int { return 60 }}
+		s := Streams{Err: live}
+		live.ShowProgress(&mcphubv1.Progress{Progress: 1})
+		s.Question("Allow this call? [y/N] ")
+		s.Say("stderr: a line")
+		screen.Write([]byte("level=INFO of the hub\n"))
+		live.ShowProgress(&mcphubv1.Progress{Progress: 2})
+		want := []string{"stderr: a line", "level=INFO of the hub", "Allow this call? [y/N] "}
+		if !clears {
+			want = []string{"Allow this call? [y/N] ", "stderr: a line", "Allow this call? [y/N] ", "level=INFO of the hub",
+				"Allow this call? [y/N] "}
+		}
+		if diff := cmp.Diff(want, screenOf(t, out.String())); diff != "" {
+			t.Errorf("clears %v (-want +got):\n%s", clears, diff)
+		}
+		s.Answered()
+		out.Reset()
+		s.Say("after")
+		live.ShowProgress(&mcphubv1.Progress{Progress: 3})
+		if diff := cmp.Diff([]string{"after", "  3"}, screenOf(t, out.String())); diff != "" {
+			t.Errorf("clears %v, after (-want +got):\n%s", clears, diff)
+		}
+	}
 }
 
 // TestLiveLine: progress stays on one line, which is cleared for other output, is never wrapped, and never overwrites a

@@ -1,7 +1,6 @@
 package questions
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +111,7 @@ func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
 	}
 	if !a.stale {
 		a.stale = true
+		a.Answered()
 		a.Say("")
 	}
 	return a.next()
@@ -128,6 +128,7 @@ func (a *asker) Lines() <-chan console.Typed {
 // typed handles a typed line. The line answers the question that was asked, and the next one is asked.
 func (a *asker) typed(line console.Typed) (answers []*mcphubv1.PromptAnswer) {
 	a.awaited = false
+	a.Answered()
 	a.over = a.over || line.Over
 	if stale := a.stale; stale || len(a.queue) == 0 {
 		a.stale = false
@@ -169,7 +170,7 @@ func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 	if a.typist == nil {
 		a.typist = console.NewTypist(a.In)
 	}
-	fmt.Fprint(a.Err, a.signFor(a.queue[0])+" ")
+	a.Question(a.signFor(a.queue[0]) + " ")
 	a.awaited = true
 	a.typist.Want(isSecret(a.queue[0]))
 	return nil
@@ -178,6 +179,7 @@ func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
 // Close stops the typist, even if questions are open.
 func (a *asker) Close() {
 	if a.typist != nil {
+		a.Answered()
 		a.typist.Close()
 	}
 }
