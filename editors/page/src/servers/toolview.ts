@@ -9,6 +9,7 @@ import { arrayOf, objectOf, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { toolPolicy } from '../adding/toolpolicy.js';
 import { t } from '../words/t.js';
+import type { JsonObject } from '../words/jsontext.js';
 import type { ToolJson as Tool } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { Page } from '../page.js';
 
@@ -39,8 +40,6 @@ let forms = 0;
 export function toolView(page: Page, tool: Tool): ToolView {
   const { name = '', server = '' } = tool;
   const definition = definitionOf(tool.definitionJson);
-  const annotations = objectOf(definition.get('annotations'));
-  const said = hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
   const schema = objectOf(definition.get('inputSchema'));
   const form = schemaForm(stringify(schema), { idPrefix: `call-${++forms}` });
   const empty =
@@ -59,10 +58,7 @@ export function toolView(page: Page, tool: Tool): ToolView {
     },
   });
   const written = page.adding && toolPolicy(page, tool);
-  const known = h('div', {});
-  const sayHowKnown = ({ cached = false }: Tool) =>
-    replace(known, cached && facts([[t('Definition'), t('from an earlier connection')]]));
-  sayHowKnown(tool);
+  const known = howKnown(tool);
   const element = h(
     'div',
     { dataset: { testid: `tool-${name}` } },
@@ -74,9 +70,9 @@ export function toolView(page: Page, tool: Tool): ToolView {
       h('summary', { text: t('About this tool') }),
       facts([
         [t('Name'), fullName(name)],
-        [t('Annotations, unverified'), said.join(', ')],
+        [t('Annotations, unverified'), hintsOf(definition).join(', ')],
       ]),
-      known,
+      known.element,
       written?.element,
     ),
   );
@@ -93,8 +89,23 @@ export function toolView(page: Page, tool: Tool): ToolView {
       calling.requestsChanged();
     },
     update: (now) => {
-      sayHowKnown(now);
+      known.update(now);
       written?.update(now);
     },
   };
+}
+
+/** Returns what a tool says of itself, in words. */
+function hintsOf(definition: JsonObject) {
+  const annotations = objectOf(definition.get('annotations'));
+  return hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
+}
+
+/** A line that says where the definition comes from, as long as nobody has listed the tool since. */
+function howKnown(tool: Tool) {
+  const element = h('div', {});
+  const update = ({ cached = false }: Tool) =>
+    replace(element, cached && facts([[t('Definition'), t('from an earlier connection')]]));
+  update(tool);
+  return { element, update };
 }
