@@ -39,9 +39,10 @@ async function recorded(record: string, name: string, times: number, call: Promi
   assert.equal(count, times);
 }
 
-async function next(window: HubWindow, wanted: string): Promise<void> {
+/** Resolves when the window has shown so many events of a kind. */
+async function next(window: HubWindow, wanted: string, times = 1): Promise<void> {
   for await (const { event } of window) {
-    if (event.case === wanted) {
+    if (event.case === wanted && --times === 0) {
       return;
     }
   }
@@ -176,6 +177,9 @@ test('1,000 calls are cancelled by their AbortSignals, and the server hears of e
   await hub.start();
   const record = join(s.directory, 'record');
   await withDemo(hub, record);
+  const window = hub.window({ title: 'test' });
+  await next(window, 'snapshot');
+  const ended = next(window, 'mcpRequestCancelled', 1000); // a call that was given up goes on here until it is over
   for (let batch = 1; batch <= 20; batch++) {
     const calls = Array.from({ length: 50 }, () => {
       const aborting = new AbortController();
@@ -187,6 +191,7 @@ test('1,000 calls are cancelled by their AbortSignals, and the server hears of e
     assert.ok((await Promise.all(calls.map(({ over }) => over))).every((error) => error.code === 'cancelled'));
     await recorded(record, 'cancel_received', batch * 50, new Promise(() => {}));
   }
+  await ended;
   assert.deepEqual((await hub.requests.listRequests({})).requests, []);
 });
 
