@@ -96,9 +96,14 @@ export class EditorWindow {
       .first();
   }
 
-  /** Reloads the window as a user would: the extension host ends, and another one starts. */
+  /**
+   * Reloads the window as a user does: the extension host ends, and another one starts. With a reload of the browser's
+   * the editor forgets now and then which tabs there were.
+   */
   async reload() {
-    await this.page.reload();
+    const loaded = this.page.waitForEvent('load');
+    await this.runCommand('Developer: Reload Window');
+    await loaded;
     await this.#drawn();
   }
 
