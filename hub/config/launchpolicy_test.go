@@ -164,33 +164,6 @@ func TestPolicyFiles(t *testing.T) {
 	}
 }
 
-// A link to a policy is a policy, also while what it leads to is not there: a file system that is not mounted must not
-// lift it.
-func TestPolicyBehindALink(t *testing.T) {
-	dir := t.TempDir()
-	link := filepath.Join(dir, "policy.json")
-	folder := filepath.Join(dir, "mcphub")
-	for from, to := range map[string]string{link: "gone.json", folder: "gone"} {
-		if err := os.Symlink(filepath.Join(dir, to), from); err != nil {
-			t.Skip("no links here: ", err)
-		}
-	}
-	for _, file := range []string{link, filepath.Join(folder, "policy.json")} {
-		p := ReadPolicyFile(file)
-		if p == nil {
-			t.Errorf("%s is no policy", file)
-		} else if why := p.Policy().Unreadable; !strings.Contains(why, "leads to nothing") {
-			t.Errorf("%s cannot be used: %q", file, why)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "gone.json"), []byte(`{"allowedServers": []}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if p := ReadPolicyFile(link).Policy(); p.Unreadable != "" || len(p.Only) != 1 {
-		t.Errorf("a link to a policy: %+v", p)
-	}
-}
-
 // The schema of the file has the keys that the reader knows.
 func TestPolicySchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", "policy.json"))

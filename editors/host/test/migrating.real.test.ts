@@ -155,7 +155,11 @@ function npxFolder(s: Stage): string {
   const folder = join(s.directory, 'programs');
   mkdirSync(folder);
   const server = join(import.meta.dirname, 'offerserver.js');
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nexec '${process.execPath}' '${server}' "$@"\n`, { mode: 0o755 });
+  const [name, text] =
+    process.platform === 'win32'
+      ? ['npx.cmd', `@"${process.execPath}" "${server}" %*\r\n`]
+      : ['npx', `#!/bin/sh\nexec '${process.execPath}' '${server}' "$@"\n`];
+  writeFileSync(join(folder, name), text, { mode: 0o755 });
   return folder;
 }
 
