@@ -616,12 +616,15 @@ func (n *noise) heard(line []byte) {
 	}
 }
 
-// add is heard without the report. It returns true if stray has to be called.
+// add keeps a line that is no message. It returns true if stray has to be called, which is not done under the lock.
 func (n *noise) add(line []byte) bool {
-	text := strings.ToValidUTF8(string(line[:min(len(line), noiseBytes)]), "\uFFFD")
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.over || len(n.lines) == noiseLines || strings.TrimSpace(text) == "" {
+	if n.over || len(n.lines) == noiseLines {
+		return false // before anything is made of it: a server may write such lines without end
+	}
+	text := strings.ToValidUTF8(string(line[:min(len(line), noiseBytes)]), "\uFFFD")
+	if strings.TrimSpace(text) == "" {
 		return false
 	}
 	if n.printed != nil {

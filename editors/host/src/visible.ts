@@ -33,8 +33,8 @@ function spelledOut(source: string): string {
 }
 
 // The time that Chromium (156) takes for a line grows with the square of its length where letters depend on each other:
-// 64 kB of Arabic without a space, or mixed with Latin letters, or of Thai, or of accents on one letter held up a page
-// for 6 to 20 s. Lines in these scripts cost nothing.
+// 64,000 letters of Arabic without a space or mixed with Latin ones, as many of Thai, or as many accents on one letter
+// held up a page for 6 to 20 s. The scripts that are named here cost nothing.
 const dependent =
   /[^\p{sc=Common}\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u;
 // No text needs so many: Unicode's Stream-Safe Text Format (UAX #15, section 13) has at most 30 in a row.

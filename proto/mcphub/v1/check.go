@@ -191,13 +191,15 @@ const (
 	maxEntry = 256 << 10 // of the entry of a config
 )
 
-// words are the texts that may stand in a field.
-var words = map[protoreflect.Name][]string{
+// words are the texts that may stand in a field, by its name or, where one means something else than others of that
+// name, by its full name.
+var words = map[string][]string{
 	"scope": {"user", "workspace", "host"},
 	"dialect": {"vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex", "opencode",
 		"crush", "mcpServers"},
-	"level":      {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"},
-	"to_default": {"connect", "idle", "total", "human"},
+	"mcphub.v1.ManagedPolicy.dialect": {"vscode", "cline"},
+	"level":                           {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"},
+	"to_default":                      {"connect", "idle", "total", "human"},
 }
 
 func init() { words["entry_dialect"] = words["dialect"] }
@@ -216,9 +218,9 @@ func checkText(f protoreflect.FieldDescriptor, s string) error {
 	case len(s) > longest:
 		return fmt.Errorf("longer than %d bytes", longest)
 	}
-	allowed := words[f.Name()]
-	if f.FullName() == "mcphub.v1.ManagedPolicy.dialect" {
-		allowed = []string{"vscode", "cline"}
+	allowed := words[string(f.FullName())]
+	if allowed == nil {
+		allowed = words[string(f.Name())]
 	}
 	if allowed != nil && !slices.Contains(allowed, s) {
 		return errors.New("must be one of " + strings.Join(allowed, ", "))
