@@ -89,8 +89,10 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
   }
 
   function focusAwaited() {
-    if (awaited && mayTakeFocus()) rows.focus();
+    // A start may be answered before what it changed is painted and listed: the list is the one from before then.
+    if (!awaited || tools.length === 0) return;
     awaited = false;
+    if (mayTakeFocus()) rows.focus();
   }
 
   return {

@@ -471,10 +471,10 @@ mainTest(
     await hub.say({
       promptClosed: { promptId: 'p-1', cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
     });
+    await hub.reply(start); // the page paints after it what came before it, if all comes within a frame
     hub.tools['notes'] = [tool('notes', 'list_notes', { type: 'object', properties: {}, additionalProperties: false })];
     await hub.say({ serverChanged: { server: server('notes') } });
     await hub.say({ toolsChanged: { server: 'notes' } });
-    await hub.reply(start);
     await by('tool-list_notes').waitFor();
     await settle();
     await page.keyboard.press('Enter'); // 3
