@@ -206,6 +206,7 @@ func admit(t *testing.T, a *allowance, q *mcp.Question) (release func(), what st
 // A question takes room in memory until it is over. One that finds none is refused, and people are told why, but not
 // each time; nobody else's room is touched.
 func TestQuestionsTakeRoom(t *testing.T) {
+	t.Parallel()
 	inAllowanceWorld(t, func(t *testing.T, h *allowanceWorld) {
 		a, other := h.budgets.of("s"), h.budgets.of("other")
 		release, what := admit(t, a, sizedQuestion(bounds.ServerQuestionBytes*3/4))

@@ -56,7 +56,7 @@ const (
 // A new config denies the tool in the instant of the answer: the call is refused, or was sent once.
 func TestPolicyChangesInTheInstantOfTheAnswer(t *testing.T) {
 	for range 50 {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := answers("a")
 			w := newWorld(t, serversOf("s", s))
 			v := w.everything()

@@ -72,7 +72,7 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 	t.Run("read-only", func(t *testing.T) {
 		dir := t.TempDir()
 		unwritable(t, dir, "approvals.json")
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, log := logged(t, dir)
 			if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 ||
 				!strings.Contains(warnings, "cannot be written") {
@@ -85,7 +85,7 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, log := logged(t, filepath.Join(file, "state"))
 			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 ||
 				strings.Count(warnings, "\n") > 2 {
@@ -98,7 +98,7 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "approvals.json"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, log := logged(t, dir)
 			if warnings := endures(t, w, log); strings.Count(warnings, "cannot be written") != 1 ||
 				strings.Count(warnings, "could not be read") != 1 {
@@ -112,7 +112,7 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 func TestApprovalsSurviveFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	mend := unwritable(t, dir, "approvals.json")
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w, log := logged(t, dir)
 		if warnings := endures(t, w, log); strings.Count(warnings, "\n") != 1 {
 			t.Errorf("the log says %q", warnings)
@@ -128,7 +128,7 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 		w.load(`s:"approvals":{"*":"ask"}`)
 		w.approves(v, "c", event.ScopeAlways)
 	})
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w, _ := logged(t, dir)
 		if list := w.hub.Remembered(""); len(list) != 2 {
 			t.Errorf("the next hub remembers %+v", list)
@@ -161,7 +161,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w, log := logged(t, dir)
 				warnings := endures(t, w, log)
 				if strings.Count(warnings, "could not be read\"") != 1 || strings.Count(warnings, "under another name") != 1 ||
@@ -169,7 +169,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 					t.Errorf("the log says %q", warnings)
 				}
 			})
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w, _ := logged(t, dir)
 				if list := w.hub.Remembered(""); len(list) != 1 {
 					t.Errorf("the next hub remembers %+v", list)
@@ -191,7 +191,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, log := logged(t, dir)
 			warnings := endures(t, w, log)
 			if !strings.Contains(warnings, "update this hub") || strings.Contains(warnings, "secrets") {
@@ -204,7 +204,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 	})
 	t.Run("while the hub runs", func(t *testing.T) {
 		dir := t.TempDir()
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, _ := logged(t, dir)
 			v := w.everything()
 			w.approves(v, "a", event.ScopeAlways)
@@ -216,7 +216,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 			}
 			w.approves(v, "b", event.ScopeAlways)
 		})
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			if w, _ := logged(t, dir); len(w.hub.Remembered("")) != 2 {
 				t.Errorf("the next hub remembers %+v", w.hub.Remembered(""))
 			}

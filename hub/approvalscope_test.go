@@ -135,12 +135,13 @@ func TestApprovalForgottenDuringAWaitIsSeen(t *testing.T) {
 
 // The prompt shows the arguments that would be sent, whole and as they are spelled.
 func TestArgumentsAreShownWhole(t *testing.T) {
+	t.Parallel()
 	for name, arguments := range map[string]string{
 		"1 MiB":     `{"text":"` + strings.Repeat("abcdefgh", 1<<17) + `","rm":"at the end"}`,
 		"spellings": " {\t\"a\" : 1.0,\n \"a\":2e+00, \"\\u0061\":\"\\/\u202e\\ud800\", \"big\":123456789012345678901234567890 } ",
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := answers("a")
 				w := newWorld(t, serversOf("s", s))
 				v := w.everything()

@@ -25,6 +25,7 @@ func (v *view) cancelled(id string) *event.RequestCancelled {
 // Of many cancels that are never delivered, each outcome is told once and nothing is left over, when their time
 // is over and when the hub is closed first. Finding B2.
 func TestManyPendingCancelsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"time", "close"} {
 		subtest(t, end, func(t *testing.T) {
 			const n = 200

@@ -19,7 +19,7 @@ import (
 // errors of SignIn and SignOut say so.
 func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 	for _, entry := range []string{`bearer_token_env_var = "TOKEN"`, `env_http_headers = { "authorization" = "TOKEN" }`} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{Environ: []string{"TOKEN=tok-7719-x"}}, serversOf("s", hanging()))
 			w.source(hub.ConfigSource{Path: "/config/codex/config.toml", Scope: "user",
 				JSON: "[mcp_servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n" + entry + "\n"})
@@ -108,12 +108,13 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 
 // A server is switched off at the moment when it is to be started again: a caller that waits for it gets an error.
 func TestSwitchedOffAsItsDelayEnds_long(t *testing.T) {
+	t.Parallel()
 	rounds := 300
 	if testing.Short() {
 		rounds = 40
 	}
 	for range rounds {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := hanging()
 			w := usedWorld(t, s)
 			w.fall("s", &ill{err: errRefused})

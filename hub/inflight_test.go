@@ -130,6 +130,7 @@ func (s silence) Read([]byte) (int, error) {
 // Servers send almost all of a large result and then nothing. What they have sent counts and is bounded, and a call of
 // another server is not affected. Finding A15.
 func TestResultsCountWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
 	const total, each, servers = 2 << 20, 1 << 20, 10
 	entries := map[string]func(name string) string{
 		"stdio": func(name string) string { return fmt.Sprintf(`"command":%q,"era":"legacy"`, name) },

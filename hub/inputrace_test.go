@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
@@ -18,12 +19,13 @@ import (
 // Four servers of one file need the same two inputs, while windows come and go, calls are cancelled, servers stopped
 // and entries changed. Each call ends, no prompt closes twice, and nothing is left over.
 func TestManyStartsShareTheirQuestions_long(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(60)
 	if testing.Short() {
 		seeds = 10
 	}
 	for seed := range seeds {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 11))
 			names := []string{"a", "b", "c", "d"}
 			servers := map[string]*fakeserver.Server{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
@@ -72,7 +73,7 @@ func TestLaunchFileHoldsNoHeaders(t *testing.T) {
 // The Yes comes at the same time as a new form of the entry: it does not count for that form.
 func TestLaunchAnswerToAnOldForm(t *testing.T) {
 	for range 30 {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w := workspaceWorld(t, "", `{"command":"s","alwaysAllow":["echo"]}`)
 			v := w.user("")
 			c := w.call(hub.CallRequest{Server: "s", Tool: "hang", ID: "r"})
@@ -190,12 +191,13 @@ func (startSeen) Closed(*event.Error) {}
 // The window comes at the moment when the start finds that there is none: the window is not overlooked, and the
 // question opens in it.
 func TestEagerWorkspaceServerAsTheWindowComes_long(t *testing.T) {
+	t.Parallel()
 	rounds := 100
 	if testing.Short() {
 		rounds = 30
 	}
 	for range rounds {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 			w.hub.EditConfig(makeEager)
 			come := make(chan struct{})

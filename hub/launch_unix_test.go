@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // played plays steps of a conversation in a hub that keeps its files in state, and returns what followed.
@@ -27,7 +28,7 @@ func played(t *testing.T, state string, steps ...string) string {
 func TestEnvFileSumsAreOfOneUser(t *testing.T) {
 	var kept [2]string
 	for i := range kept {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			state := t.TempDir()
 			said := played(t, state, `write .env PIN=4711-secret\nREGION=eu\n`, "write bin/s #!/bin/sh",
 				`file folder s {"command":"./bin/s","envFile":"${workspaceFolder}/.env"}`, "window one", "host starts s",

@@ -27,6 +27,7 @@ const modelSeeds = 300
 // TestModel_long drives a hub with two servers and two windows through random histories of everything that can
 // happen to a request, often two things at once, and then checks what must hold after any history (model.check).
 func TestModel_long(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(modelSeeds)
 	if testing.Short() {
 		seeds /= 15
@@ -35,7 +36,7 @@ func TestModel_long(t *testing.T) {
 	ran := uint64(0)
 	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				m := newModel(t, rand.New(rand.NewPCG(seed, 2026)), happened)
 				for range 40 {
 					m.step()

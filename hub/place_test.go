@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -88,7 +89,7 @@ func TestRelativeFileRunsBesideItself(t *testing.T) {
 	if err := os.WriteFile("mcp.json", []byte(`{"mcpServers":{"s":{"command":"s"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 		if _, _, _,
 			err := w.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Path: "mcp.json", Scope: "workspace",

@@ -103,6 +103,7 @@ func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 // The subscriptions at one server and those of one window are bounded, also when all are asked for at once; one that is
 // given up makes room, and another window has its own bound.
 func TestSubscriptionsAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, most := range map[string]int{"of a server": bounds.Subscriptions,
 		"of a window": bounds.ClientSubscriptions} {
 		subtest(t, name, func(t *testing.T) {

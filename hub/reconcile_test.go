@@ -17,6 +17,7 @@ import (
 // Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
 // its entry went, and a second look at the same config finds nothing to do.
 func TestReconcile_long(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(500)
 	if testing.Short() {
 		seeds = 150

@@ -32,13 +32,14 @@ func (e entry) text(name string) string {
 // call is cancelled only when its server was removed, switched off or changed in how it is launched, and then with the
 // reason.
 func TestEditsUnderRunningCalls_long(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(200)
 	if testing.Short() {
 		seeds = 30
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { editUnderCalls(t, rand.New(rand.NewPCG(seed, 7))) })
+			synctest.Test(t, func(t *testing.T) { editUnderCalls(t, rand.New(rand.NewPCG(seed, 7))) })
 		})
 	}
 }

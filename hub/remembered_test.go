@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,7 @@ import (
 func TestRememberedListsEverything(t *testing.T) {
 	dir := t.TempDir()
 	var before []event.Remembered
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, map[string]*fakeserver.Server{"s": answers("a", "b", "c", "d"), "t": answers("a")})
 		v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///q", "file:///p")})
 		start := time.Now()
@@ -60,7 +61,7 @@ func TestRememberedListsEverything(t *testing.T) {
 			t.Errorf("of nosuch: %+v", list)
 		}
 	})
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, serversOf("s", answers("a")))
 		want := slices.DeleteFunc(slices.Clone(before), func(r event.Remembered) bool { return r.Scope == event.ScopeWindow })
 		if diff := cmp.Diff(want, w.hub.Remembered("")); diff != "" {

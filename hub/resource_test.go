@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -16,7 +17,7 @@ import (
 func inBothEras(t *testing.T, f func(t *testing.T, s *offer)) {
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				if modern {
 					s := offering(fakeserver.WithModern())
 					s.modern = true

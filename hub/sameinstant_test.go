@@ -196,6 +196,7 @@ func TestTaskCancelAndEndInTheSameInstant(t *testing.T) {
 // it; a withdrawal counts, though the end of its call follows; and a withdrawal that follows the cancel of its call
 // comes too late to be the cause.
 func TestAdjacentLines_long(t *testing.T) {
+	t.Parallel()
 	type served = *fakeserver.CallContext
 	rounds := 200
 	if testing.Short() {
@@ -228,7 +229,7 @@ func TestAdjacentLines_long(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range rounds {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					s, now := fakeserver.New(), make(chan struct{})
 					s.Tool("ask", func(c *fakeserver.CallContext) { tc.serve(t, s, c, now) })
 					w, v := withWindow(t, s)

@@ -101,7 +101,7 @@ func TestMissingKeyring(t *testing.T) {
 			(err == nil || runtime.GOOS != "linux") {
 			continue // there is a bus without the variable, or none is needed: a keyring would be found
 		}
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
 			w, l := loggedWorld(t, dir)
 			v := w.user("")
@@ -130,7 +130,7 @@ func TestMissingKeyring(t *testing.T) {
 // each file.
 func TestReadOnlyStateDir(t *testing.T) {
 	withKeyring(t)
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "file") // a file in place of the folder: not even root can write below it
 		if err := os.WriteFile(dir, nil, 0o600); err != nil {
 			t.Fatal(err)

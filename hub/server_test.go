@@ -178,7 +178,7 @@ func TestReasonOfAStopIsToldWordForWord(t *testing.T) {
 		"restarted": func(h *hub.Hub) (event.ServerInfo, error) { return h.RestartServer(context.Background(), "s", reason) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()))
 				v := w.everything()
 				w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", Preapproved: true})

@@ -92,13 +92,14 @@ func told(t *testing.T, w *world, v *view) {
 // run at once, the windows know what is there, an entry that was removed is not told of again, and the last order
 // holds. Finding B12.
 func TestServerLifeModel_long(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 30
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) })
+			synctest.Test(t, func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) })
 		})
 	}
 }

@@ -50,7 +50,7 @@ func (p *pendingServer) over() bool {
 // Many want the first sign-in of a server at once: one question, and all are told the same.
 func TestSignInManyAtOnce(t *testing.T) {
 	for range 8 {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, at := guardedWorld(t)
 			v := w.person()
 			var all []*pendingServer

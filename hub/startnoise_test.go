@@ -59,7 +59,7 @@ func TestStartTellsWhatIsOnStdout(t *testing.T) {
 func TestNoiseOfAGoodStartIsForgotten(t *testing.T) {
 	for name, after := range map[string]time.Duration{"fast": time.Second, "slow": 10 * time.Second} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", noisy(after)), `s:"era":"legacy",`+allow)
 				v := w.everything()
 				w.echo().ok(t)
@@ -83,7 +83,7 @@ func TestNoiseOfAGoodStartIsForgotten(t *testing.T) {
 func TestStrayLinesAreToldOnce(t *testing.T) {
 	for name, s := range map[string]*fakeserver.Server{"at the start": noisy(time.Second), "in a call": hanging()} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", s), `s:"era":"legacy","env":{"KEY":"hunter22"},`+allow)
 				v := w.everything()
 				w.echo().ok(t)

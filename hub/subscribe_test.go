@@ -122,6 +122,7 @@ func TestSubscribeResource(t *testing.T) {
 
 // The connection ends while a subscription is on its way: either it fails, or it holds on the next connection, too.
 func TestSubscribeWhileTheConnectionChanges(t *testing.T) {
+	t.Parallel()
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		ctx := context.Background()

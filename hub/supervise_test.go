@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -194,7 +195,7 @@ func TestGivenUpIsForgivenByUserOrConfig(t *testing.T) {
 		"timeout": func(w *world) error { w.load(`s:"timeouts":{"connect":"2m"},` + allow); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
 				w.fall("s", &ill{err: errRefused})
 				for range 5 {

@@ -106,7 +106,7 @@ func TestStopWhileACrashIsClearedAway(t *testing.T) {
 		"left alone":   func(*world) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := hanging()
 				w := newWorld(t, serversOf("s", s), "s:"+allow)
 				w.fall("s", &ill{slow: 3 * time.Second})

@@ -245,7 +245,7 @@ func ptr(d time.Duration) *time.Duration { return &d }
 func eras(t *testing.T, f func(t *testing.T, s *taskServer)) {
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { f(t, newTaskServer(modern)) })
+			synctest.Test(t, func(t *testing.T) { f(t, newTaskServer(modern)) })
 		})
 	}
 }

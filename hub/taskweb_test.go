@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
@@ -115,7 +116,7 @@ func TestConfigChangesDuringSignIn(t *testing.T) {
 // A cancel, a decline or a stop while the browser comes back: one terminal event of each request, and nothing is left.
 func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 	for i := range 20 {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			w, _ := guardedWorld(t)
 			v := w.person()
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})

@@ -30,7 +30,7 @@ func (w *world) listed(name string) string {
 func TestToolsChanged(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := answers("a")
 				if era == "modern" {
 					s = fakeserver.New(fakeserver.WithModern())

@@ -425,9 +425,10 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// bubble runs a test in fake time.
+// bubble is a whole test in fake time, which runs beside others.
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
+	t.Parallel()
 	synctest.Test(t, f)
 }
 

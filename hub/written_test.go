@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -83,7 +84,7 @@ func TestWhatAProgramShows(t *testing.T) {
 		"it shows fewer": {entry: `"alwaysAllow":["*"]`, patch: `{"tools":["other","echo"]}`, narrower: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				entry := func(more string) string { return `{"mcpServers":{"s":{"command":"s",` + more + `}}}` }
 				w, file := fileWorld(t, t.TempDir(), entry(`"alwaysAllow":["other"]`))
 				w.servers["s"].Tool("other", func(c *fakeserver.CallContext) { c.Text("other") })

@@ -20,7 +20,7 @@ import (
 // Update is set by -update: the actual output is written into the archives instead of being compared.
 var Update = flag.Bool("update", false, "write what happens into the scripts under testdata")
 
-// each runs a subtest for each file that matches pattern.
+// each runs a subtest for each file that matches pattern, beside each other.
 func each(t *testing.T, pattern string, play func(t *testing.T, file string)) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -29,7 +29,10 @@ func each(t *testing.T, pattern string, play func(t *testing.T, file string)) {
 	}
 	for _, file := range files {
 		name := filepath.Base(file)
-		t.Run(strings.TrimSuffix(name, filepath.Ext(name)), func(t *testing.T) { play(t, file) })
+		t.Run(strings.TrimSuffix(name, filepath.Ext(name)), func(t *testing.T) {
+			t.Parallel()
+			play(t, file)
+		})
 	}
 }
 

@@ -89,10 +89,7 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
   }
 
   function focusAwaited() {
-    // A start may be answered before what it changed is painted and listed: the list is the one from before then.
-    if (!awaited || tools.length === 0) return;
-    awaited = false;
-    if (mayTakeFocus()) rows.focus();
+    if (awaited) awaited = !rows.takeFocus();
   }
 
   return {
@@ -128,8 +125,15 @@ const noteOf = (tools: readonly Tool[]) =>
       ? t('As they were when the server was connected last.')
       : '';
 
-/** Somebody who types elsewhere by now goes on typing. A note or a heading has the focus because nobody moved it. */
-const mayTakeFocus = () => noneFocused() || document.activeElement?.matches('[tabindex="-1"], #opened, #opened *');
+/**
+ * Gives the first row the focus, unless somebody types elsewhere by now: a note or a heading has the focus because
+ * nobody moved it. It returns false if there is no row yet: the reply to a start may come before the list of its tools.
+ */
+function takeFocus(first: HTMLElement | undefined): boolean {
+  const free = noneFocused() || document.activeElement?.matches('[tabindex="-1"], #opened, #opened *');
+  if (free) first?.focus();
+  return first !== undefined;
+}
 
 /** Returns the opened tools of a server, each with what was typed for it. */
 function toolViews(page: Page, server: string, up: Opening['up']) {
@@ -234,7 +238,7 @@ function toolRows(server: string, note: HTMLElement, openTool: (tool: Tool) => v
 
   return {
     element: h('div', {}, search, note, list, more),
-    focus: () => rows()[0]?.focus(),
+    takeFocus: () => takeFocus(rows()[0]),
     list: (now: readonly Tool[]) => {
       tools = now;
       flagged = flagsOf(now);

@@ -188,6 +188,7 @@ mainTest(
     await by('call').click();
     const { requestId = '' } = (await hub.next('callTool')).callTool;
     await hub.say({ mcpRequestStarted: { request: request(requestId) } });
+    await settle();
     const cancel = by('cancel-call');
     const [one, other] = [await by('call').boundingBox(), await cancel.boundingBox()];
     assert.ok(one && other && Math.abs(one.y - other.y) < 8 && other.x > one.x, 'beside it');
