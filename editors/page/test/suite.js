@@ -5,8 +5,8 @@ import { after, test } from 'node:test';
 import { readdir } from 'node:fs/promises';
 import { collectTests, stop } from './harness/pagetest.js';
 
-// A test mostly waits for another process, so two at a time keep two cores busy.
-const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 2);
+// A test mostly waits for another process, so it takes three at a time to keep two cores busy.
+const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 3);
 
 /**
  * Defines the tests of some files of specs/.
