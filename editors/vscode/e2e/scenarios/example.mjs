@@ -59,7 +59,7 @@ scenario(
     assert.throws(() => readFileSync(journal), /ENOENT/, 'nothing runs before that');
     await page.accept(launch);
     await window.runCommand('Example Agent: Show Output');
-    await window.outputShows(/It\swas\sdisabled,\sand\sis\sgone/);
+    await window.outputShows(/It\swas\s(disabled|stopping),\sand\sis\sgone/); // stopping, while its process ends
     await window.outputShows(/The\sserver\ssays/);
     assert.equal(await page.cards.count(), 0, 'the tool asked nobody');
     await page.server('tried').waitFor({ state: 'detached' });
