@@ -279,10 +279,9 @@ test-page-more: build $(EDITORS_STAMP) peers
 	cd $(EDITORS) && npm run --silent build -w page && $(OF_PAGE) CI=true npm run --silent test:more -w page
 
 .PHONY: test-page-late
-test-page-late: build $(EDITORS_STAMP) peers ## the page's tests again, with frames that come late
-	cd $(EDITORS) && npm run --silent build -w page
-	cd $(EDITORS) && $(OF_PAGE) MCPHUB_LATE_FRAMES=80 npm run --silent test:main -w page
-	cd $(EDITORS) && $(OF_PAGE) CI=true MCPHUB_LATE_FRAMES=80 npm run --silent test:more -w page
+test-page-late: export MCPHUB_LATE_FRAMES := 80
+test-page-late: test-page-more ## the page's tests again, with frames that come late
+	cd $(EDITORS) && $(OF_PAGE) npm run --silent test:main -w page
 
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)

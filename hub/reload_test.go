@@ -38,9 +38,7 @@ func TestEditsUnderRunningCalls_long(t *testing.T) {
 		seeds = 30
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { editUnderCalls(t, rand.New(rand.NewPCG(seed, 7))) })
-		})
+		subtest(t, fmt.Sprint(seed), func(t *testing.T) { editUnderCalls(t, rand.New(rand.NewPCG(seed, 7))) })
 	}
 }
 

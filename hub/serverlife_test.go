@@ -98,9 +98,7 @@ func TestServerLifeModel_long(t *testing.T) {
 		seeds = 30
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) })
-		})
+		subtest(t, fmt.Sprint("seed ", seed), func(t *testing.T) { liveAtRandom(t, rand.New(rand.NewPCG(seed, 12))) })
 	}
 }
 

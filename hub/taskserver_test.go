@@ -244,8 +244,6 @@ func ptr(d time.Duration) *time.Duration { return &d }
 // eras runs a test with a task server of each era: with the tasks of 2025-11-25 and those of the extension.
 func eras(t *testing.T, f func(t *testing.T, s *taskServer)) {
 	for _, modern := range []bool{false, true} {
-		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { f(t, newTaskServer(modern)) })
-		})
+		subtest(t, fmt.Sprintf("modern %v", modern), func(t *testing.T) { f(t, newTaskServer(modern)) })
 	}
 }

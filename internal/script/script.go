@@ -20,7 +20,7 @@ import (
 // Update is set by -update: the actual output is written into the archives instead of being compared.
 var Update = flag.Bool("update", false, "write what happens into the scripts under testdata")
 
-// each runs a subtest for each file that matches pattern, beside each other.
+// each runs a subtest for each file that matches pattern, all at the same time: play writes nothing that is shared.
 func each(t *testing.T, pattern string, play func(t *testing.T, file string)) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

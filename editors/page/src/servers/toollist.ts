@@ -130,7 +130,7 @@ const noteOf = (tools: readonly Tool[]) =>
  * nobody moved it. It returns false if there is no row yet: the reply to a start may come before the list of its tools.
  */
 function takeFocus(first: HTMLElement | undefined): boolean {
-  const free = noneFocused() || document.activeElement?.matches('[tabindex="-1"], #opened, #opened *');
+  const free = noneFocused() || document.activeElement?.matches('[tabindex="-1"]');
   if (free) first?.focus();
   return first !== undefined;
 }

@@ -359,6 +359,31 @@ pageTest('a server is added by keyboard alone', setup, async (opened) => {
   assert.equal(sent.addServer.server, 'tickets2');
 });
 
+pageTest(
+  'tools that a started server lists late leave the focus where a person has moved it',
+  setup,
+  async (opened) => {
+    const { by, hub, page, settle, focused } = opened;
+    await openForm(opened);
+    await by('adding-name').fill('notes');
+    await by('adding-command').fill('npx');
+    await by('adding-save').click();
+    const sent = await order(opened);
+    await hub.say({ serverChanged: { server: server('notes', { state: 'SERVER_STATE_STOPPED' }) } });
+    await hub.wrote(sent, { ...written, undoId: 'u-1' });
+    const start = await hub.next('startServer');
+    await hub.say({ serverChanged: { server: server('notes') } });
+    await hub.reply(start);
+    await settle();
+    await page.locator('#opened').getByTestId('stop-server').focus();
+    hub.tools['notes'] = [tool('notes', 'list_notes', {})];
+    await hub.say({ toolsChanged: { server: 'notes' } });
+    await by('tool-list_notes').waitFor();
+    await settle();
+    assert.match(await focused(), /^button\[stop-server\]/, 'Enter would open what the server has put there');
+  },
+);
+
 pageTest('a text of 10 MB is refused where it is pasted, and the page goes on', setup, async (opened) => {
   const { by, hub, page, settle } = opened;
   await openForm(opened);
@@ -471,7 +496,7 @@ mainTest(
     await hub.say({
       promptClosed: { promptId: 'p-1', cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
     });
-    await hub.reply(start); // the page paints after it what came before it, if all comes within a frame
+    await hub.reply(start); // first, as the page takes all this where it comes within one frame: it paints afterwards
     hub.tools['notes'] = [tool('notes', 'list_notes', { type: 'object', properties: {}, additionalProperties: false })];
     await hub.say({ serverChanged: { server: server('notes') } });
     await hub.say({ toolsChanged: { server: 'notes' } });
