@@ -45,7 +45,7 @@ type shelf struct {
 	problem   func(config.Problem) // Options.Problem
 	nameTaken func(NameTaken)      // Options.NameTaken
 	trouble   func(server string, e *event.Error)
-	// changed is called with the lists that have changed. It must not block.
+	// changed is called with the lists that have changed, also by two goroutines at once. It must not block.
 	changed func(lists changes)
 
 	owners struct{ tools, resources, templates, prompts *owners }

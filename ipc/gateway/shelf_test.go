@@ -252,11 +252,18 @@ func TestServerThatIsDownIsTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancelCause(t.Context())
 				hub := newDown()
+				var mu sync.Mutex // guards told and changed: who asks by name, and who learns, may tell at once
 				told := ""
 				var changed changes
 				s := newShelf(hub, &Options{Tools: ToolsAll, Trouble: func(server string, e *event.Error) {
+					mu.Lock()
+					defer mu.Unlock()
 					told += server + ": " + e.Message
-				}}, nil, func(c changes) { changed.add(c) })
+				}}, nil, func(c changes) {
+					mu.Lock()
+					defer mu.Unlock()
+					changed.add(c)
+				})
 				var present atomic.Bool
 				present.Store(true)
 				s.present = present.Load
