@@ -92,7 +92,6 @@ export const DiagnosticSeverity = { Error: 0, Warning: 1 } as const;
 interface LensProvider {
   readonly onDidChangeCodeLenses: (listener: () => void) => unknown;
   provideCodeLenses(document: unknown): unknown[];
-  resolveCodeLens(lens: unknown): Promise<Lens>;
 }
 
 export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;

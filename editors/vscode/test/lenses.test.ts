@@ -45,6 +45,7 @@ interface Scene {
   readonly event: (kind: string, value: object) => void;
   readonly lenses: (lines?: readonly string[], isDirty?: boolean) => Promise<string[]>;
   listed: number;
+  listing: Promise<{ readonly tools: readonly object[] }>; // what each server answers that is asked for its tools
 }
 
 function scene(t: TestContext): Scene {
@@ -62,6 +63,7 @@ function scene(t: TestContext): Scene {
   const made: Scene = {
     editor,
     listed: 0,
+    listing: Promise.resolve({ tools: [{}, {}] }),
     change: (...servers) => {
       standing.servers = new Map(servers.map((s) => [s.name, s]));
       listeners.forEach((one) => one.changed?.({ servers: true }, standing as unknown as Standing));
@@ -72,18 +74,19 @@ function scene(t: TestContext): Scene {
       t.mock.timers.tick(1_000);
     },
     lenses: async (lines = config, isDirty = false) => {
-      const found: string[] = [];
-      for (const { provider } of editor.lensProviders) {
-        for (const lens of provider.provideCodeLenses(text(lines, isDirty)) as Lens[]) {
-          const { command, range } = lens.command === undefined ? await provider.resolveCodeLens(lens) : lens;
-          found.push(`${range.start.line}: ${command?.title ?? ''}`);
-        }
-      }
-      return found;
+      const now = (): string[] =>
+        [...editor.lensProviders].flatMap(({ provider }) =>
+          (provider.provideCodeLenses(text(lines, isDirty)) as Lens[]).map(
+            ({ command, range }) => `${range.start.line}: ${command?.title ?? 'left to be resolved'}`,
+          ),
+        );
+      now(); // requests the numbers of tools
+      await made.listing;
+      return now();
     },
   };
   const process = {
-    hub: { servers: { listTools: () => Promise.resolve((made.listed++, { tools: [{}, {}] })) } },
+    hub: { servers: { listTools: () => (made.listed++, made.listing) } },
   } as unknown as HubProcess;
   const all = [new Lenses(watcher, process), new ConfigProblems(watcher)];
   t.after(() => all.forEach((one) => one.dispose()));
@@ -107,6 +110,25 @@ test('a server that runs has lenses with its tools and what can be done; they ch
   assert.match(failed, /^2: McpHub: Failed: it ended x+…$/u);
   assert.ok(failed.length < 100);
   assert.deepEqual(actions, ['2: Start', '2: Show Error', '2: Show Log']);
+});
+
+test('the number of tools comes when it comes: no lens waits for it, and a late one is written over nothing', async (t) => {
+  const made = scene(t);
+  made.change(server());
+  const provider = [...made.editor.lensProviders][0]?.provider;
+  assert.ok(provider !== undefined);
+  assert.ok(!('resolveCodeLens' in provider), 'the editor writes what is resolved late over later lenses');
+  const counted = Promise.resolve({ tools: [{}] }); // heard of a microtask later: not before the lenses are given
+  made.listing = counted;
+  const titles = (): unknown[] => (provider.provideCodeLenses(text(config)) as Lens[]).map((one) => one.command?.title);
+  assert.equal(titles()[0], 'McpHub: Ready');
+  let drawn = 0;
+  provider.onDidChangeCodeLenses(() => drawn++);
+  await counted;
+  assert.equal(drawn, 1);
+  assert.equal(titles()[0], 'McpHub: Ready, 1 tool');
+  made.change(server({ state: ServerState.STOPPED }));
+  assert.deepEqual(titles(), ['McpHub: Stopped', 'Start']);
 });
 
 test('lenses are drawn anew for what they say, and for nothing else', (t) => {

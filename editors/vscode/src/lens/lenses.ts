@@ -13,16 +13,6 @@ import { actionsOf, lensTitle } from './lenswords.js';
 /** Milliseconds without a change before the lenses are updated, since changes often come in groups. */
 const calm = 150;
 
-/** The lens with the state. The number of tools is requested only when the lens is about to be shown. */
-class StateLens extends vscode.CodeLens {
-  constructor(
-    range: vscode.Range,
-    readonly server: Server,
-  ) {
-    super(range);
-  }
-}
-
 export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   readonly #watcher: WatcherWindow;
   readonly #process: HubProcess;
@@ -31,7 +21,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   readonly onDidChangeCodeLenses = this.#changed.event;
   #entries: ReadonlyMap<string, readonly Entry[]> = new Map();
   #registered: { readonly files: string; readonly registration: vscode.Disposable } | undefined;
-  #toolCounts = new Map<string, number>(); // by name and incarnation
+  #toolCounts = new Map<string, number | undefined>(); // by name and incarnation; undefined until it comes
   #drawn = ''; // what the lenses said when the editor was last told to draw them anew
   #timer: NodeJS.Timeout | undefined;
 
@@ -42,7 +32,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
       changed: ({ servers }) => servers === true && this.#soon(),
       event: ({ event }) => {
         if (event.case === 'toolsChanged') {
-          this.#toolCounts.clear();
+          this.#toolCounts = new Map(); // what was requested before is of the tools before
           this.#drawn = '';
           this.#soon();
         }
@@ -69,17 +59,9 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     return (this.#entries.get(document.uri.fsPath) ?? []).flatMap((entry) => {
       const line = lineOf(document, entry);
-      return line === undefined ? [] : lensesOf(entry, new vscode.Range(line, 0, line, 0));
+      if (line === undefined) return [];
+      return lensesOf(entry, new vscode.Range(line, 0, line, 0), this.#toolCount(entry.server));
     });
-  }
-
-  async resolveCodeLens(lens: vscode.CodeLens): Promise<vscode.CodeLens> {
-    if (lens instanceof StateLens) {
-      // without the number, the lens is still useful
-      const tools = await this.#toolCount(lens.server).catch(() => undefined);
-      lens.command = stateCommand(lens.server, tools);
-    }
-    return lens;
   }
 
   #soon(): void {
@@ -109,18 +91,28 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
     }
   }
 
-  async #toolCount(server: Server): Promise<number | undefined> {
+  /**
+   * Returns the number of tools, if it is known. It is requested when it is to be shown, and the lenses are drawn anew
+   * when it comes. No lens is left for the editor to resolve: what is resolved late was written over the lenses that had
+   * taken its place, so that a server that was stopped stayed "Ready" for good (VS Code 1.139).
+   */
+  #toolCount(server: Server): number | undefined {
     if (server.state !== ServerState.READY) {
       return undefined;
     }
+    const counts = this.#toolCounts;
     const key = JSON.stringify([server.name, String(server.incarnation), server.processId]);
-    let count = this.#toolCounts.get(key);
-    if (count === undefined) {
-      const { tools } = await this.#process.hub.servers.listTools({ server: server.name, allowCached: true });
-      count = tools.length;
-      this.#toolCounts.set(key, count);
+    if (!counts.has(key)) {
+      counts.set(key, undefined);
+      this.#process.hub.servers.listTools({ server: server.name, allowCached: true }).then(
+        ({ tools }) => {
+          counts.set(key, tools.length);
+          if (this.#toolCounts === counts) this.#changed.fire();
+        },
+        () => counts.delete(key), // without the number, the lens is still useful
+      );
     }
-    return count;
+    return counts.get(key);
   }
 }
 
@@ -132,7 +124,7 @@ function selectorOf(file: string): vscode.DocumentFilter {
   return { scheme: 'file', pattern: new vscode.RelativePattern(vscode.Uri.file(path.dirname(file)), name) };
 }
 
-function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens[] {
+function lensesOf({ server, role }: Entry, range: vscode.Range, tools?: number): vscode.CodeLens[] {
   const { name, configFile } = server;
   const lens = (said: string, command: string, ...args: unknown[]): vscode.CodeLens =>
     new vscode.CodeLens(range, { title: said, command, arguments: args });
@@ -148,9 +140,7 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
       // extension leads to all actions.
       const actions = editorReads(server) ? [] : actionsOf(server);
       return [
-        server.state === ServerState.READY
-          ? new StateLens(range, server)
-          : new vscode.CodeLens(range, stateCommand(server, undefined)),
+        lens(lensTitle(server, tools), 'mcphub.showServer', name),
         ...actions.map(({ title, command, args }) => lens(title, command, ...args)),
       ];
     }
@@ -162,8 +152,4 @@ function drawnOf(entry: Entry): unknown {
   const { line, server } = entry;
   const commands = lensesOf(entry, new vscode.Range(0, 0, 0, 0)).map(({ command }) => command);
   return [line, server.name, server.state, String(server.incarnation), server.processId, commands];
-}
-
-function stateCommand(server: Server, tools: number | undefined): vscode.Command {
-  return { title: lensTitle(server, tools), command: 'mcphub.showServer', arguments: [server.name] };
 }
