@@ -93,8 +93,8 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
 
   /**
    * Returns the number of tools, if it is known. It is requested when it is to be shown, and the lenses are drawn anew
-   * when it comes. No lens is left for the editor to resolve: what is resolved late was written over the lenses that had
-   * taken its place, so that a server that was stopped stayed "Ready" for good (VS Code 1.139).
+   * when it comes. No lens is left for the editor to resolve: what is resolved late was written over the lenses that
+   * had taken its place, so that a server that was stopped stayed "Ready" for good (VS Code 1.139).
    */
   #toolCount(server: Server): number | undefined {
     if (server.state !== ServerState.READY) {
