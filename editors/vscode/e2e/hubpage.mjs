@@ -198,14 +198,16 @@ export class HubPage {
   }
 
   /**
-   * Returns all that the history shows of a call that succeeded.
+   * Opens a call that succeeded in the history, and waits until all the texts are in what is shown of it: the tab is
+   * there before its result is drawn.
    *
    * @param {string} tool
+   * @param {(string | RegExp)[]} texts
    */
-  async resultOf(tool) {
+  async showsResult(tool, ...texts) {
     await this.ended(tool, /done/i).click();
     const { frame } = await this.window.tab();
-    return frame.locator('#opened').innerText();
+    for (const text of texts) await frame.locator('#opened').filter({ hasText: text }).waitFor();
   }
 
   /**

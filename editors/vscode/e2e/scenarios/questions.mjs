@@ -65,7 +65,7 @@ scenario(
     await card.getByRole('textbox', { name: 'Name' }).first().fill('Ada');
     await page.accept(card);
     await page.endedAs('ask_name', /done/i);
-    assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);
+    await page.showsResult('ask_name', /Hello, Ada!/);
   },
   { core: true },
 );

@@ -13,7 +13,7 @@ scenario('sampling by hand: what is written in the page is what the server gets'
   await card.getByLabel('Model, or who answers').fill('a person');
   await page.accept(card);
   await page.endedAs('summarize', /done/i);
-  assert.match(await page.resultOf('summarize'), /Little happened\. \(by a person\)/);
+  await page.showsResult('summarize', /Little happened\. \(by a person\)/);
 });
 
 scenario(
@@ -51,7 +51,7 @@ scenario(
     assert.equal(workspace.journal.all({ event: 'finished', tool: 'summarize' }).length, 0, 'nothing is sent before');
     await window.dialog.getByRole('button', { name: 'Send', exact: true }).click();
     await page.endedAs('summarize', /done/i);
-    assert.match(await page.resultOf('summarize'), /The parrot has read it\. \(by parrot-1\)/);
+    await page.showsResult('summarize', /The parrot has read it\. \(by parrot-1\)/);
   },
   { notOn: { editor: 'oldest', because: 'VS Code lets an extension bring a model from 1.104 on' } },
 );
