@@ -41,8 +41,9 @@ const config = ['{', '  "mcpServers": {', '    "files": {', '      "command": "x
 
 interface Scene {
   readonly editor: Editor;
-  readonly change: (...servers: Server[]) => void;
-  readonly event: (kind: string, value: object) => void;
+  readonly stands: (...servers: Server[]) => void;
+  readonly change: (...servers: Server[]) => void; // as stands, and a second passes
+  readonly event: (kind: string, value: object, after?: number) => void; // and what happens in the time after it, in ms
   readonly lenses: (lines?: readonly string[], isDirty?: boolean) => Promise<string[]>;
   listed: number;
   listing: Promise<{ readonly tools: readonly object[] }>; // what each server answers that is asked for its tools
@@ -64,14 +65,17 @@ function scene(t: TestContext): Scene {
     editor,
     listed: 0,
     listing: Promise.resolve({ tools: [{}, {}] }),
-    change: (...servers) => {
+    stands: (...servers) => {
       standing.servers = new Map(servers.map((s) => [s.name, s]));
       listeners.forEach((one) => one.changed?.({ servers: true }, standing as unknown as Standing));
+    },
+    change: (...servers) => {
+      made.stands(...servers);
       t.mock.timers.tick(1_000);
     },
-    event: (kind, value) => {
+    event: (kind, value, after = 1_000) => {
       listeners.forEach((one) => one.event?.({ event: { case: kind, value } } as never));
-      t.mock.timers.tick(1_000);
+      t.mock.timers.tick(after);
     },
     lenses: async (lines = config, isDirty = false) => {
       const now = (): string[] =>
@@ -112,22 +116,22 @@ test('a server that runs has lenses with its tools and what can be done; they ch
   assert.deepEqual(actions, ['2: Start', '2: Show Error', '2: Show Log']);
 });
 
-test('the number of tools comes when it comes: no lens waits for it, and a late one is written over nothing', async (t) => {
+test('no lens waits for the number of tools, and one that comes late changes nothing', async (t) => {
   const made = scene(t);
   made.change(server());
   const provider = [...made.editor.lensProviders][0]?.provider;
-  assert.ok(provider !== undefined);
-  assert.ok(!('resolveCodeLens' in provider), 'the editor writes what is resolved late over later lenses');
-  const counted = Promise.resolve({ tools: [{}] }); // heard of a microtask later: not before the lenses are given
-  made.listing = counted;
+  assert.ok(provider !== undefined && !('resolveCodeLens' in provider));
+  let counted: (list: { tools: object[] }) => void = () => undefined;
+  made.listing = new Promise((resolve) => (counted = resolve));
   const titles = (): unknown[] => (provider.provideCodeLenses(text(config)) as Lens[]).map((one) => one.command?.title);
   assert.equal(titles()[0], 'McpHub: Ready');
+  made.change(server({ state: ServerState.STOPPED }));
+  assert.deepEqual(titles(), ['McpHub: Stopped', 'Start']);
   let drawn = 0;
   provider.onDidChangeCodeLenses(() => drawn++);
-  await counted;
-  assert.equal(drawn, 1);
-  assert.equal(titles()[0], 'McpHub: Ready, 1 tool');
-  made.change(server({ state: ServerState.STOPPED }));
+  counted({ tools: [{}] });
+  await made.listing;
+  assert.equal(drawn, 0);
   assert.deepEqual(titles(), ['McpHub: Stopped', 'Start']);
 });
 
@@ -143,15 +147,39 @@ test('lenses are drawn anew for what they say, and for nothing else', (t) => {
   assert.equal(drawn, 2);
 });
 
-test('tools are counted once, until they change', async (t) => {
+test('tools are counted once, until they change; another number is drawn, and the old stays until then', async (t) => {
   const made = scene(t);
-  made.change(server());
+  made.change(server(), server({ name: 'other', configLine: 4 }));
   await made.lenses();
-  await made.lenses();
-  assert.equal(made.listed, 1);
-  made.event('toolsChanged', { server: 'files' });
-  await made.lenses();
+  const shown = await made.lenses();
   assert.equal(made.listed, 2);
+  let drawn = 0;
+  for (const { provider } of made.editor.lensProviders) provider.onDidChangeCodeLenses(() => drawn++);
+  made.event('toolsChanged', { server: 'files' });
+  assert.deepEqual(await made.lenses(), shown);
+  assert.deepEqual(
+    [made.listed, drawn],
+    [3, 0],
+    'only those of this server, and a number that stays is not drawn anew',
+  );
+  made.listing = Promise.resolve({ tools: [{}] });
+  made.event('toolsChanged', { server: 'files' });
+  assert.ok((await made.lenses()).includes('2: McpHub: Ready, 1 tool'));
+  assert.equal(drawn, 1);
+});
+
+test('a server that always changes its tools holds up no lens, and is asked a few times a second', async (t) => {
+  const made = scene(t);
+  made.change(server(), server({ name: 'other', configLine: 4, state: ServerState.STOPPED }));
+  await made.lenses();
+  let drawn = 0;
+  for (const { provider } of made.editor.lensProviders) provider.onDidChangeCodeLenses(() => drawn++);
+  for (let ms = 0; ms < 1_000; ms += 10) {
+    made.event('toolsChanged', { server: 'files' }, 10);
+    if (ms === 500) made.stands(server(), server({ name: 'other', configLine: 4 }));
+  }
+  assert.equal(drawn, 1);
+  assert.ok(made.listed > 1 && made.listed <= 10, `${made.listed} lists`);
 });
 
 test('in the files of the editor, which has such lenses itself, one of ours leads to everything', async (t) => {

@@ -10,8 +10,14 @@ import { inPick } from '../plaintext.js';
 import { entriesByFile, lineOf, type Entry } from './entries.js';
 import { actionsOf, lensTitle } from './lenswords.js';
 
-/** Milliseconds without a change before the lenses are updated, since changes often come in groups. */
-const calm = 150;
+/** Milliseconds from a change until the lenses are updated, since changes often come in groups. */
+const pause = 150;
+
+/** The tools of a server as they were last counted. */
+interface Counted {
+  readonly connection: string;
+  tools: number | undefined; // undefined until the first number comes
+}
 
 export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   readonly #watcher: WatcherWindow;
@@ -21,7 +27,8 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   readonly onDidChangeCodeLenses = this.#changed.event;
   #entries: ReadonlyMap<string, readonly Entry[]> = new Map();
   #registered: { readonly files: string; readonly registration: vscode.Disposable } | undefined;
-  #toolCounts = new Map<string, number | undefined>(); // by name and incarnation; undefined until it comes
+  readonly #counted = new Map<string, Counted>(); // by server
+  readonly #outdated = new Set<string>(); // the servers whose tools have changed since they were counted
   #drawn = ''; // what the lenses said when the editor was last told to draw them anew
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,8 +39,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
       changed: ({ servers }) => servers === true && this.#soon(),
       event: ({ event }) => {
         if (event.case === 'toolsChanged') {
-          this.#toolCounts = new Map(); // what was requested before is of the tools before
-          this.#drawn = '';
+          this.#outdated.add(event.value.server);
           this.#soon();
         }
       },
@@ -65,12 +71,17 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   }
 
   #soon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#anew(), calm).unref();
+    this.#timer ??= setTimeout(() => this.#anew(), pause).unref();
   }
 
   /** Registers the provider only for files that have lenses, so that the editor does not ask for others. */
   #anew(): void {
+    this.#timer = undefined;
+    for (const name of this.#outdated) {
+      const counted = this.#counted.get(name);
+      if (counted !== undefined) this.#count(name, counted.connection, counted.tools);
+    }
+    this.#outdated.clear();
     const on = setting<boolean>('codeLens', true);
     this.#entries = on ? entriesByFile(this.#watcher.standing.servers.values()) : new Map();
     const names = [...this.#entries.keys()].sort();
@@ -91,28 +102,35 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
     }
   }
 
-  /**
-   * Returns the number of tools, if it is known. It is requested when it is to be shown, and the lenses are drawn anew
-   * when it comes. No lens is left for the editor to resolve: what is resolved late was written over the lenses that
-   * had taken its place, so that a server that was stopped stayed "Ready" for good (VS Code 1.139).
-   */
-  #toolCount(server: Server): number | undefined {
-    if (server.state !== ServerState.READY) {
+  /** Returns the number of tools, if it is known. It is requested when it is to be shown first. */
+  #toolCount({ name, state, incarnation, processId }: Server): number | undefined {
+    if (state !== ServerState.READY) {
+      this.#counted.delete(name);
       return undefined;
     }
-    const counts = this.#toolCounts;
-    const key = JSON.stringify([server.name, String(server.incarnation), server.processId]);
-    if (!counts.has(key)) {
-      counts.set(key, undefined);
-      this.#process.hub.servers.listTools({ server: server.name, allowCached: true }).then(
-        ({ tools }) => {
-          counts.set(key, tools.length);
-          if (this.#toolCounts === counts) this.#changed.fire();
-        },
-        () => counts.delete(key), // without the number, the lens is still useful
-      );
-    }
-    return counts.get(key);
+    const connection = `${String(incarnation)} ${String(processId)}`;
+    const counted = this.#counted.get(name);
+    return counted?.connection === connection ? counted.tools : this.#count(name, connection);
+  }
+
+  /**
+   * Requests the number of tools. If it is another one than before, the lenses are drawn anew; if the request fails,
+   * they are left as they are. No lens is left for the editor to resolve: what is resolved late was written over the
+   * lenses that had taken its place, so that a server that was stopped stayed "Ready" for good (VS Code 1.139).
+   */
+  #count(server: string, connection: string, before?: number): number | undefined {
+    const counted: Counted = { connection, tools: before };
+    this.#counted.set(server, counted);
+    this.#process.hub.servers.listTools({ server, allowCached: true }).then(
+      ({ tools }) => {
+        if (this.#counted.get(server) === counted && counted.tools !== tools.length) {
+          counted.tools = tools.length;
+          this.#changed.fire();
+        }
+      },
+      () => undefined,
+    );
+    return before;
   }
 }
 
